@@ -1,0 +1,128 @@
+//! What a breaker keeps under its lock: the strategy, and the epoch it is in.
+
+use std::{collections::VecDeque, time::Duration};
+
+use super::gate::{Gate, Word};
+use crate::{Circuit, Event, EventKind, Mode, Now, Outcome, Report, State, Strategy, Tick, Timestamp};
+
+/// A strategy that is due again and again without getting anywhere is given up for this operation.
+const MOST_STEPS: usize = 16;
+
+#[derive(Debug)]
+pub(super) struct Core {
+    pub(super) strategy: Box<dyn Strategy>,
+    /// What the strategy said after it was last called.
+    pub(super) state: State,
+    pub(super) mode: Mode,
+    pub(super) epoch: u64,
+    /// When the present epoch began.
+    pub(super) since: Timestamp,
+    /// Whether the strategy itself opened the circuit, rather than starting open.
+    pub(super) tripped: bool,
+    pub(super) stale: u64,
+    pub(super) would_reject: u64,
+    /// Someone may be waiting for what the last operation did.
+    pub(super) wake: bool,
+    pub(super) events: VecDeque<Event>,
+    pub(super) draining: bool,
+}
+
+impl Core {
+    pub(super) fn new(strategy: Box<dyn Strategy>, now: Timestamp) -> Self {
+        Self {
+            state: strategy.state(),
+            strategy,
+            mode: Mode::Automatic,
+            epoch: 1,
+            since: now,
+            tripped: false,
+            stale: 0,
+            would_reject: 0,
+            wake: false,
+            events: VecDeque::new(),
+            draining: false,
+        }
+    }
+
+    pub(super) fn word(&self) -> Word {
+        Word::new(self.epoch, self.mode, self.state.circuit())
+            .steady(matches!(self.state, State::Closed) && self.strategy.steady())
+            .full(matches!(self.state, State::HalfOpen { .. }) && self.strategy.full())
+    }
+
+    pub(super) fn publish(&self, gate: &Gate) {
+        gate.publish(self.word(), self.state);
+    }
+
+    /// Does what is due by time, each step dated at its own deadline.
+    pub(super) fn advance(&mut self, now: &Now<'_>) {
+        for _ in 0..MOST_STEPS {
+            let due = self.state.until().filter(|until| now.get() >= *until);
+            let tick = self.strategy.tick(now);
+            let before = self.state;
+            self.note(tick, || due.unwrap_or_else(|| now.get()));
+            if due.is_none() || (self.state == before && tick == Tick::SameEpoch) {
+                return;
+            }
+        }
+    }
+
+    pub(super) fn admit(&mut self, now: &Now<'_>) -> bool {
+        match self.state {
+            State::Closed => true,
+            State::Open { .. } => false,
+            State::HalfOpen { .. } => {
+                let admitted = self.strategy.admit(now);
+                self.note(Tick::SameEpoch, || now.get());
+                admitted
+            }
+        }
+    }
+
+    pub(super) fn settle(&mut self, outcome: Outcome, latency: Option<Duration>, now: &Now<'_>) {
+        self.wake |= matches!(self.state, State::HalfOpen { .. });
+        self.strategy.settle(&Report::new(outcome).with_latency(latency), now);
+        self.note(Tick::SameEpoch, || now.get());
+    }
+
+    pub(super) fn probed(&mut self, healthy: bool, now: &Now<'_>) {
+        self.strategy.probed(healthy, now);
+        self.note(Tick::SameEpoch, || now.get());
+    }
+
+    /// Starts a new epoch if the strategy changed its state, and queues the event.
+    fn note(&mut self, tick: Tick, at: impl FnOnce() -> Timestamp) {
+        let (from, state) = (self.state.circuit(), self.strategy.state());
+        self.state = state;
+        let to = state.circuit();
+        if from == to && tick == Tick::SameEpoch {
+            return;
+        }
+        let at = at();
+        let change = self.strategy.change();
+        self.tripped = to == Circuit::Open;
+        self.new_epoch(at);
+        self.push(at, if from == to {
+            EventKind::StartedOver { state: to, reason: change.reason }
+        } else {
+            EventKind::Transition { from, to, reason: change.reason, tally: change.tally, retry_at: state.until() }
+        });
+    }
+
+    pub(super) fn new_epoch(&mut self, at: Timestamp) {
+        self.epoch += 1;
+        self.since = at;
+        self.wake = true;
+    }
+
+    /// Puts a strategy in the place of the present one.
+    pub(super) fn replace(&mut self, strategy: Box<dyn Strategy>, at: Timestamp) {
+        self.strategy = strategy;
+        self.state = self.strategy.state();
+        self.new_epoch(at);
+    }
+
+    pub(super) fn push(&mut self, at: Timestamp, kind: EventKind) {
+        self.events.push_back(Event { name: None, at, epoch: self.epoch, mode: self.mode, kind });
+    }
+}

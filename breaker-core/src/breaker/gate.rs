@@ -1,0 +1,150 @@
+//! The lock-free face of a circuit: what admission and settlement read before they take a lock, if ever.
+//!
+//! One word holds the epoch, the manual mode, the state and two flags; a second holds the deadline. Only the
+//! holder of the breaker's lock writes them, the deadline first.
+
+use crate::{
+    Circuit, Mode, State, Timestamp,
+    sync::{AtomicU64, Ordering},
+};
+
+const CIRCUIT: u64 = 0b11;
+const MODE_SHIFT: u32 = 2;
+const MODE: u64 = 0b11 << MODE_SHIFT;
+const STEADY: u64 = 1 << 4;
+const FULL: u64 = 1 << 5;
+const EPOCH_SHIFT: u32 = 8;
+
+/// The first word, as it was read or will be written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Word(u64);
+
+impl Word {
+    pub(super) fn new(epoch: u64, mode: Mode, circuit: Circuit) -> Self {
+        Self((epoch << EPOCH_SHIFT) | ((mode as u64) << MODE_SHIFT) | circuit as u64)
+    }
+
+    pub(super) fn steady(self, steady: bool) -> Self {
+        Self(if steady { self.0 | STEADY } else { self.0 })
+    }
+
+    pub(super) fn full(self, full: bool) -> Self {
+        Self(if full { self.0 | FULL } else { self.0 })
+    }
+
+    pub(super) const fn epoch(self) -> u64 {
+        self.0 >> EPOCH_SHIFT
+    }
+
+    pub(super) const fn circuit(self) -> Circuit {
+        match self.0 & CIRCUIT {
+            0 => Circuit::Closed,
+            1 => Circuit::HalfOpen,
+            _ => Circuit::Open,
+        }
+    }
+
+    pub(super) const fn mode(self) -> Mode {
+        match (self.0 & MODE) >> MODE_SHIFT {
+            0 => Mode::Automatic,
+            1 => Mode::ForcedOpen,
+            2 => Mode::Disabled,
+            _ => Mode::ObserveOnly,
+        }
+    }
+
+    pub(super) const fn is_full(self) -> bool {
+        self.0 & FULL != 0
+    }
+
+    /// Closed and under no manual control: every call passes.
+    pub(super) const fn passes(self) -> bool {
+        self.0 & (CIRCUIT | MODE) == 0
+    }
+
+    /// Passing, and one more success changes nothing.
+    pub(super) const fn is_steady(self) -> bool {
+        self.0 & (CIRCUIT | MODE | STEADY) == STEADY
+    }
+}
+
+#[derive(Debug)]
+pub(super) struct Gate {
+    word: AtomicU64,
+    deadline: AtomicU64,
+}
+
+impl Gate {
+    pub(super) fn new(word: Word, state: State) -> Self {
+        Self { word: AtomicU64::new(word.0), deadline: AtomicU64::new(nanos(state)) }
+    }
+
+    /// Acquire: a call that passes sees everything that led to the state it passes in.
+    #[inline]
+    pub(super) fn word(&self) -> Word {
+        Word(self.word.load(Ordering::Acquire))
+    }
+
+    /// The word with the deadline that belongs to it.
+    pub(super) fn read(&self) -> (Word, Option<Timestamp>) {
+        let mut word = self.word();
+        loop {
+            // Acquire, so that the second look at the word cannot be moved before this one.
+            let deadline = self.deadline.load(Ordering::Acquire);
+            let again = self.word();
+            if again == word {
+                return (word, (deadline != u64::MAX).then(|| Timestamp::from_nanos(deadline)));
+            }
+            word = again;
+        }
+    }
+
+    /// To be called under the breaker's lock only. Writes what differs: a line that others read stays
+    /// theirs when nothing changed.
+    pub(super) fn publish(&self, word: Word, state: State) {
+        let deadline = nanos(state);
+        if self.deadline.load(Ordering::Relaxed) != deadline {
+            self.deadline.store(deadline, Ordering::Release);
+        }
+        if self.word.load(Ordering::Relaxed) != word.0 {
+            self.word.store(word.0, Ordering::Release);
+        }
+    }
+}
+
+fn nanos(state: State) -> u64 {
+    state.until().map_or(u64::MAX, Timestamp::as_nanos)
+}
+
+#[cfg(all(test, not(loom)))]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_word_gives_back_what_was_put_in() {
+        for mode in [Mode::Automatic, Mode::ForcedOpen, Mode::Disabled, Mode::ObserveOnly] {
+            for circuit in [Circuit::Closed, Circuit::HalfOpen, Circuit::Open] {
+                let word = Word::new((1 << 40) + 3, mode, circuit).full(true);
+                assert_eq!((word.epoch(), word.mode(), word.circuit()), ((1 << 40) + 3, mode, circuit));
+                assert!(word.is_full() && !word.is_steady());
+                assert_eq!(word.passes(), mode == Mode::Automatic && circuit == Circuit::Closed);
+            }
+        }
+    }
+
+    #[test]
+    fn only_a_closed_automatic_circuit_is_steady() {
+        assert!(Word::new(1, Mode::Automatic, Circuit::Closed).steady(true).is_steady());
+        assert!(!Word::new(1, Mode::ObserveOnly, Circuit::Closed).steady(true).is_steady());
+        assert!(!Word::new(1, Mode::Automatic, Circuit::Open).steady(true).is_steady());
+    }
+
+    #[test]
+    fn a_deadline_belongs_to_its_word() {
+        let open = State::Open { until: Some(Timestamp::from_secs(3)) };
+        let gate = Gate::new(Word::new(1, Mode::Automatic, Circuit::Closed), State::Closed);
+        assert_eq!(gate.read().1, None);
+        gate.publish(Word::new(2, Mode::Automatic, Circuit::Open), open);
+        assert_eq!(gate.read(), (Word::new(2, Mode::Automatic, Circuit::Open), Some(Timestamp::from_secs(3))));
+    }
+}

@@ -1,0 +1,258 @@
+//! The breaker: one strategy behind a gate.
+
+mod builder;
+mod call;
+mod core;
+mod gate;
+mod manual;
+mod permit;
+mod probe;
+mod snapshot;
+mod wait;
+
+use std::{
+    fmt, panic,
+    panic::AssertUnwindSafe,
+    sync::Arc,
+    time::Duration,
+};
+
+pub use self::{
+    builder::{BreakerBuilder, BuildError},
+    call::CallError,
+    permit::{OwnedPermit, Permit, Settlement},
+    probe::ProbeTicket,
+    snapshot::{Snapshot, Status},
+};
+
+use self::{core::Core, gate::{Gate, Word}, permit::Ticket};
+use crate::{
+    Blueprint, Clock, Mode, Now, Observer, Outcome, Rejection, RejectionReason, State,
+    sync::{Mutex, lock},
+};
+
+/// A circuit breaker: decides which calls to a remote may pass, and learns from their results.
+///
+/// It can be shared freely; every method takes `&self` and none blocks for longer than a strategy takes to
+/// count a result. Admission to a closed circuit and rejection by an open one take no lock, and neither does a
+/// success in a [steady](crate::Strategy::steady) circuit: on the healthy path nothing is written.
+///
+/// ```
+/// use std::time::Duration;
+/// use breaker_core::{Breaker, NonResilient, Outcome};
+///
+/// let breaker = Breaker::builder(NonResilient).build()?;
+/// match breaker.acquire() {
+///     Ok(permit) => {
+///         // … the call …
+///         permit.settle(Outcome::Success);
+///     }
+///     Err(rejection) => println!("{rejection}"),
+/// }
+/// # Ok::<(), breaker_core::BuildError>(())
+/// ```
+pub struct Breaker {
+    gate: Gate,
+    core: Mutex<Core>,
+    changed: event_listener::Event,
+    /// Whether admission reads the clock.
+    timed: bool,
+    wants_latency: bool,
+    abandoned_after: Option<Duration>,
+    name: Option<Arc<str>>,
+    clock: Arc<dyn Clock>,
+    blueprint: Blueprint,
+    observers: Arc<[Arc<dyn Observer>]>,
+}
+
+impl Breaker {
+    /// The name that it was built with.
+    pub fn name(&self) -> Option<&str> {
+        self.name.as_deref()
+    }
+
+    /// The clock that it reads.
+    pub fn clock(&self) -> &Arc<dyn Clock> {
+        &self.clock
+    }
+
+    /// The settings that its strategy was built from.
+    pub fn blueprint(&self) -> &Blueprint {
+        &self.blueprint
+    }
+
+    /// Admits a call, or says why not.
+    ///
+    /// The permit is to be [settled](Permit::settle) with what became of the call; dropped, it counts as
+    /// [`Outcome::Cancelled`].
+    ///
+    /// # Errors
+    ///
+    /// A [`Rejection`] when the circuit is open, half-open with no place free, or forced open.
+    #[inline]
+    pub fn acquire(&self) -> Result<Permit<'_>, Rejection> {
+        self.ticket().map(|ticket| Permit::new(self, ticket))
+    }
+
+    /// Like [`acquire`](Self::acquire), for a permit that crosses tasks and threads.
+    ///
+    /// # Errors
+    ///
+    /// As for [`acquire`](Self::acquire).
+    pub fn acquire_owned(self: &Arc<Self>) -> Result<OwnedPermit, Rejection> {
+        self.ticket().map(|ticket| OwnedPermit::new(Arc::clone(self), ticket))
+    }
+
+    #[inline]
+    fn ticket(&self) -> Result<Ticket, Rejection> {
+        let word = self.gate.word();
+        if word.passes() {
+            let started = self.timed.then(|| self.clock.now());
+            return Ok(Ticket::counted(word.epoch(), started));
+        }
+        self.ticket_slow(word)
+    }
+
+    #[inline(never)]
+    fn ticket_slow(&self, word: Word) -> Result<Ticket, Rejection> {
+        match word.mode() {
+            Mode::ForcedOpen => return Err(Rejection::new(RejectionReason::ForcedOpen, None)),
+            Mode::Disabled => return Ok(Ticket::uncounted(false)),
+            Mode::ObserveOnly => {}
+            Mode::Automatic => {
+                let (word, deadline) = self.gate.read();
+                let reason = refusal(word);
+                if let Some(reason) = reason
+                    && deadline.is_none_or(|at| self.clock.now() < at)
+                {
+                    return Err(Rejection::new(reason, deadline));
+                }
+            }
+        }
+        self.locked(|core, now| {
+            match core.mode {
+                Mode::ForcedOpen => return Err(Rejection::new(RejectionReason::ForcedOpen, None)),
+                Mode::Disabled => return Ok(Ticket::uncounted(false)),
+                Mode::Automatic | Mode::ObserveOnly => {}
+            }
+            core.advance(now);
+            if core.admit(now) {
+                let started = self.timed.then(|| now.get());
+                return Ok(Ticket::counted(core.epoch, started));
+            }
+            if core.mode == Mode::ObserveOnly {
+                core.would_reject += 1;
+                return Ok(Ticket::uncounted(true));
+            }
+            let reason = match core.state {
+                State::Open { .. } => RejectionReason::Open,
+                State::Closed | State::HalfOpen { .. } => RejectionReason::NoPlace,
+            };
+            Err(Rejection::new(reason, core.state.until()))
+        })
+    }
+
+    #[inline]
+    fn settle(&self, ticket: Ticket, outcome: Outcome, latency: Option<Duration>) -> Settlement {
+        let word = self.gate.word();
+        if ticket.is_counted() && ticket.epoch() == word.epoch() {
+            let nothing_to_tell = match outcome {
+                Outcome::Success => word.is_steady(),
+                Outcome::Failure => false,
+                Outcome::Ignored | Outcome::Cancelled => word.passes(),
+            };
+            if nothing_to_tell {
+                return Settlement::Counted;
+            }
+        }
+        self.settle_slow(ticket, outcome, latency)
+    }
+
+    #[inline(never)]
+    fn settle_slow(&self, ticket: Ticket, outcome: Outcome, latency: Option<Duration>) -> Settlement {
+        if !ticket.is_counted() {
+            return Settlement::NotCounted;
+        }
+        self.locked(|core, now| {
+            core.advance(now);
+            if ticket.epoch() != core.epoch {
+                if matches!(outcome, Outcome::Success | Outcome::Failure) {
+                    core.stale += 1;
+                }
+                return Settlement::Stale;
+            }
+            let latency = latency.or_else(|| {
+                let started = ticket.started().filter(|_| self.wants_latency)?;
+                Some(now.get().since(started))
+            });
+            core.settle(outcome, latency, now);
+            Settlement::Counted
+        })
+    }
+
+    fn abandon(&self, ticket: Ticket) {
+        let outlived = ticket.started().zip(self.abandoned_after).is_some_and(|(started, limit)| {
+            self.clock.now().since(started) >= limit
+        });
+        self.settle(ticket, if outlived { Outcome::Failure } else { Outcome::Cancelled }, None);
+    }
+
+    /// Runs one operation under the lock, publishes what it left, then wakes and tells others outside it.
+    fn locked<R>(&self, operation: impl FnOnce(&mut Core, &Now<'_>) -> R) -> R {
+        let now = Now::of(&*self.clock);
+        let mut core = lock(&self.core);
+        let result = operation(&mut core, &now);
+        core.publish(&self.gate);
+        let (wake, news) = (std::mem::take(&mut core.wake), !core.events.is_empty() && !core.draining);
+        drop(core);
+        if wake {
+            self.changed.notify(usize::MAX);
+        }
+        if news {
+            self.deliver();
+        }
+        result
+    }
+
+    /// Hands out queued events, one at a time. Whoever comes while someone else is at it leaves it to them.
+    #[inline(never)]
+    fn deliver(&self) {
+        let mut core = lock(&self.core);
+        if core.draining {
+            return;
+        }
+        core.draining = true;
+        while let Some(mut event) = core.events.pop_front() {
+            drop(core);
+            event.name.clone_from(&self.name);
+            tracing::debug!(name = self.name(), epoch = event.epoch, "{event}");
+            for observer in &*self.observers {
+                if panic::catch_unwind(AssertUnwindSafe(|| observer.on_event(&event))).is_err() {
+                    tracing::error!(name = self.name(), "an observer panicked at: {event}");
+                }
+            }
+            core = lock(&self.core);
+        }
+        core.draining = false;
+        core.events.shrink_to_fit();
+    }
+}
+
+fn refusal(word: Word) -> Option<RejectionReason> {
+    match word.circuit() {
+        crate::Circuit::Open => Some(RejectionReason::Open),
+        crate::Circuit::HalfOpen if word.is_full() => Some(RejectionReason::NoPlace),
+        crate::Circuit::Closed | crate::Circuit::HalfOpen => None,
+    }
+}
+
+impl fmt::Debug for Breaker {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Breaker")
+            .field("name", &self.name)
+            .field("state", &self.state())
+            .field("mode", &self.mode())
+            .field("blueprint", &self.blueprint)
+            .finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,157 @@
+use std::{fmt, mem, sync::Arc, time::Duration};
+
+use super::Breaker;
+use crate::{Outcome, Timestamp};
+
+/// What a permit remembers of its admission.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Ticket {
+    /// The epoch; 0, which no circuit is ever in, for a call whose result counts for nothing.
+    epoch: u64,
+    started: Option<Timestamp>,
+    would_reject: bool,
+}
+
+impl Ticket {
+    pub(super) const fn counted(epoch: u64, started: Option<Timestamp>) -> Self {
+        Self { epoch, started, would_reject: false }
+    }
+
+    pub(super) const fn uncounted(would_reject: bool) -> Self {
+        Self { epoch: 0, started: None, would_reject }
+    }
+
+    pub(super) const fn is_counted(self) -> bool {
+        self.epoch != 0
+    }
+
+    pub(super) const fn epoch(self) -> u64 {
+        self.epoch
+    }
+
+    pub(super) const fn started(self) -> Option<Timestamp> {
+        self.started
+    }
+}
+
+/// What a result was credited to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum Settlement {
+    /// To the epoch that admitted the call.
+    Counted,
+    /// To nothing: the circuit has changed its state since the call was admitted.
+    Stale,
+    /// To nothing: the breaker was disabled, or was only observing and would have rejected the call.
+    NotCounted,
+}
+
+/// The right to make one call. Settle it with the call's outcome.
+///
+/// Dropped without a verdict it is [`Outcome::Cancelled`], which gives a half-open place back; with
+/// [`abandoned_call_is_failure_after`](super::BreakerBuilder::abandoned_call_is_failure_after) set, one dropped
+/// later than that is [`Outcome::Failure`].
+#[must_use = "a permit that is dropped at once counts as a cancelled call"]
+pub struct Permit<'a> {
+    breaker: &'a Breaker,
+    ticket: Ticket,
+}
+
+impl<'a> Permit<'a> {
+    pub(super) const fn new(breaker: &'a Breaker, ticket: Ticket) -> Self {
+        Self { breaker, ticket }
+    }
+
+    /// Says what became of the call.
+    #[inline]
+    pub fn settle(self, outcome: Outcome) -> Settlement {
+        let (breaker, ticket) = self.into_parts();
+        breaker.settle(ticket, outcome, None)
+    }
+
+    /// Like [`settle`](Self::settle), with a duration that the caller measured.
+    pub fn settle_timed(self, outcome: Outcome, latency: Duration) -> Settlement {
+        let (breaker, ticket) = self.into_parts();
+        breaker.settle(ticket, outcome, Some(latency))
+    }
+
+    /// The epoch in which the call was admitted; `None` when its result will count for nothing.
+    pub fn epoch(&self) -> Option<u64> {
+        self.ticket.is_counted().then_some(self.ticket.epoch())
+    }
+
+    /// Whether the call passed only because the breaker was [observing](crate::Mode::ObserveOnly).
+    pub const fn would_reject(&self) -> bool {
+        self.ticket.would_reject
+    }
+
+    fn into_parts(self) -> (&'a Breaker, Ticket) {
+        let parts = (self.breaker, self.ticket);
+        mem::forget(self);
+        parts
+    }
+}
+
+impl Drop for Permit<'_> {
+    fn drop(&mut self) {
+        self.breaker.abandon(self.ticket);
+    }
+}
+
+impl fmt::Debug for Permit<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Permit").field("ticket", &self.ticket).finish_non_exhaustive()
+    }
+}
+
+/// A [`Permit`] that holds its breaker, to cross tasks and threads.
+#[must_use = "a permit that is dropped at once counts as a cancelled call"]
+pub struct OwnedPermit {
+    /// Present until the permit is settled.
+    breaker: Option<Arc<Breaker>>,
+    ticket: Ticket,
+}
+
+impl OwnedPermit {
+    pub(super) const fn new(breaker: Arc<Breaker>, ticket: Ticket) -> Self {
+        Self { breaker: Some(breaker), ticket }
+    }
+
+    /// Says what became of the call.
+    pub fn settle(mut self, outcome: Outcome) -> Settlement {
+        self.finish(outcome, None)
+    }
+
+    /// Like [`settle`](Self::settle), with a duration that the caller measured.
+    pub fn settle_timed(mut self, outcome: Outcome, latency: Duration) -> Settlement {
+        self.finish(outcome, Some(latency))
+    }
+
+    fn finish(&mut self, outcome: Outcome, latency: Option<Duration>) -> Settlement {
+        self.breaker.take().map_or(Settlement::NotCounted, |breaker| breaker.settle(self.ticket, outcome, latency))
+    }
+
+    /// The epoch in which the call was admitted; `None` when its result will count for nothing.
+    pub fn epoch(&self) -> Option<u64> {
+        self.ticket.is_counted().then_some(self.ticket.epoch())
+    }
+
+    /// Whether the call passed only because the breaker was [observing](crate::Mode::ObserveOnly).
+    pub fn would_reject(&self) -> bool {
+        self.ticket.would_reject
+    }
+}
+
+impl Drop for OwnedPermit {
+    fn drop(&mut self) {
+        if let Some(breaker) = self.breaker.take() {
+            breaker.abandon(self.ticket);
+        }
+    }
+}
+
+impl fmt::Debug for OwnedPermit {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("OwnedPermit").field("ticket", &self.ticket).finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,126 @@
+use std::sync::Arc;
+
+use serde::Serialize;
+use serde_json::Value;
+
+use super::Breaker;
+use crate::{Circuit, Evidence, Mode, RejectionReason, State, Tally, Timestamp, sync::lock};
+
+/// What decides whether a call would pass now: enough to order candidates by, read without changing
+/// anything.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[non_exhaustive]
+pub struct Status {
+    /// The state, as it is due now.
+    pub circuit: Circuit,
+    /// Who decides.
+    pub mode: Mode,
+    /// Half-open with no place free.
+    pub full: bool,
+    /// When time alone changes the state; `None`: never.
+    pub until: Option<Timestamp>,
+}
+
+impl Status {
+    /// Why a call would be rejected; `None` when it would pass.
+    pub fn refusal(&self) -> Option<RejectionReason> {
+        match (self.mode, self.circuit) {
+            (Mode::ForcedOpen, _) => Some(RejectionReason::ForcedOpen),
+            (Mode::Disabled | Mode::ObserveOnly, _) => None,
+            (Mode::Automatic, Circuit::Open) => Some(RejectionReason::Open),
+            (Mode::Automatic, Circuit::HalfOpen) => self.full.then_some(RejectionReason::NoPlace),
+            (Mode::Automatic, Circuit::Closed) => None,
+        }
+    }
+}
+
+impl Status {
+    fn under_control(self) -> Self {
+        match self.mode {
+            Mode::ForcedOpen => Self { circuit: Circuit::Open, full: false, until: None, ..self },
+            Mode::Disabled => Self { circuit: Circuit::Closed, full: false, until: None, ..self },
+            Mode::Automatic | Mode::ObserveOnly => self,
+        }
+    }
+}
+
+/// Everything about a breaker that a person would want to see.
+#[derive(Clone, Debug, Serialize)]
+#[non_exhaustive]
+pub struct Snapshot {
+    /// The breaker's name, if it has one.
+    pub name: Option<Arc<str>>,
+    /// The strategy's name.
+    pub strategy: &'static str,
+    /// The strategy's state, as it is due at [`at`](Self::at), whoever decides.
+    pub state: State,
+    /// Who decides.
+    pub mode: Mode,
+    /// Counts the states that the circuit was in.
+    pub epoch: u64,
+    /// When the present epoch began.
+    pub since: Timestamp,
+    /// When the snapshot was taken.
+    pub at: Timestamp,
+    /// The counts of the present window.
+    pub tally: Tally,
+    /// Results that came after the state they belonged to had ended, since the breaker was built.
+    pub stale: u64,
+    /// Calls that passed only because the breaker was [observing](Mode::ObserveOnly).
+    pub would_reject: u64,
+    /// Whatever else the strategy shows.
+    pub detail: Value,
+}
+
+impl Breaker {
+    /// The state, as it is due now: an open circuit whose delay has passed is half-open. Forced open reads
+    /// as open, disabled as closed. Changes nothing.
+    pub fn state(&self) -> State {
+        let status = self.status();
+        match status.circuit {
+            Circuit::Closed => State::Closed,
+            Circuit::HalfOpen => State::HalfOpen { until: status.until },
+            Circuit::Open => State::Open { until: status.until },
+        }
+    }
+
+    /// What decides whether a call would pass now. Changes nothing, and takes a lock only when a change of
+    /// state is due.
+    pub fn status(&self) -> Status {
+        let (word, deadline) = self.gate.read();
+        if deadline.is_none_or(|at| self.clock.now() < at) {
+            return Status { circuit: word.circuit(), mode: word.mode(), full: word.is_full(), until: deadline }
+                .under_control();
+        }
+        let core = lock(&self.core);
+        let state = core.strategy.state_at(self.clock.now());
+        // What is due begins with all places free, unless someone has entered it already.
+        let full = state == core.state && core.strategy.full() && matches!(state, State::HalfOpen { .. });
+        Status { circuit: state.circuit(), mode: core.mode, full, until: state.until() }.under_control()
+    }
+
+    /// Everything about the breaker. Changes nothing.
+    pub fn snapshot(&self) -> Snapshot {
+        let core = lock(&self.core);
+        let at = self.clock.now();
+        Snapshot {
+            name: self.name.clone(),
+            strategy: self.blueprint.name(),
+            state: core.strategy.state_at(at),
+            mode: core.mode,
+            epoch: core.epoch,
+            since: core.since,
+            at,
+            tally: core.strategy.tally(at),
+            stale: core.stale,
+            would_reject: core.would_reject,
+            detail: core.strategy.detail(at),
+        }
+    }
+
+    /// What is known about the remote, to be [adopted](super::BreakerBuilder::adopt) by another breaker.
+    pub fn evidence(&self) -> Evidence {
+        let core = lock(&self.core);
+        core.strategy.evidence(self.clock.now())
+    }
+}

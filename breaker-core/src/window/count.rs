@@ -1,0 +1,127 @@
+//! The last n results.
+
+use std::num::NonZeroU32;
+
+use super::bits::Bits;
+use crate::{Sample, Tally};
+
+/// The last n results: whether each failed, and whether it was slow.
+///
+/// It takes one bit for each call, and a second one where slow calls matter; windows of at most 64 calls
+/// need no heap. Recording takes the same few steps whatever the size.
+///
+/// ```
+/// use std::num::NonZeroU32;
+/// use breaker_core::window::CountWindow;
+///
+/// let mut window = CountWindow::new(NonZeroU32::new(2).unwrap());
+/// window.record(true, false);
+/// window.record(false, false);
+/// window.record(false, false); // pushes out the failure
+/// assert_eq!((window.tally().calls, window.tally().failures), (2, 0));
+/// ```
+#[derive(Clone, Debug)]
+pub struct CountWindow {
+    failed: Bits,
+    slow: Option<Bits>,
+    size: NonZeroU32,
+    /// Where the next result goes; once the window is full, the oldest one stands there. Bits that hold
+    /// no result yet are unset.
+    next: u32,
+    tally: Tally,
+}
+
+impl CountWindow {
+    /// An empty window of the last `size` results that takes no notice of slow calls.
+    pub fn new(size: NonZeroU32) -> Self {
+        Self { failed: Bits::new(size.get()), slow: None, size, next: 0, tally: Tally::default() }
+    }
+
+    /// An empty window of the last `size` results that also counts slow calls.
+    pub fn with_slow_calls(size: NonZeroU32) -> Self {
+        Self { slow: Some(Bits::new(size.get())), ..Self::new(size) }
+    }
+
+    /// How many results the window remembers.
+    pub fn size(&self) -> NonZeroU32 {
+        self.size
+    }
+
+    /// Adds a result; it pushes out the oldest one when the window is full.
+    pub fn record(&mut self, failed: bool, slow: bool) {
+        let was_failed = self.failed.replace(self.next, failed);
+        self.tally.failures = self.tally.failures + u32::from(failed) - u32::from(was_failed);
+        if let Some(bits) = &mut self.slow {
+            let was_slow = bits.replace(self.next, slow);
+            self.tally.slow = self.tally.slow + u32::from(slow) - u32::from(was_slow);
+        }
+        if !self.is_full() {
+            self.tally.calls += 1;
+        }
+        self.next = self.following(self.next);
+    }
+
+    /// The counts of the results that the window holds.
+    pub fn tally(&self) -> Tally {
+        self.tally
+    }
+
+    /// Whether the window holds as many results as it can.
+    pub fn is_full(&self) -> bool {
+        self.tally.calls == self.size.get()
+    }
+
+    /// Whether one more success that is not slow would leave the window as it is: it is full and holds
+    /// such successes alone.
+    pub fn is_steady(&self) -> bool {
+        self.is_full() && self.tally.failures == 0 && self.tally.slow == 0
+    }
+
+    /// Forgets everything.
+    pub fn clear(&mut self) {
+        self.failed.clear();
+        if let Some(bits) = &mut self.slow {
+            bits.clear();
+        }
+        self.next = 0;
+        self.tally = Tally::default();
+    }
+
+    /// The results, oldest first: one sample for each run of identical ones, all of age 0. A window that
+    /// [adopts](Self::adopt) them holds the same results in the same order.
+    pub fn samples(&self) -> Vec<Sample> {
+        let mut runs: Vec<Sample> = Vec::new();
+        let mut at = if self.is_full() { self.next } else { 0 };
+        for _ in 0..self.tally.calls {
+            let failed = self.failed.get(at);
+            let slow = self.slow.as_ref().is_some_and(|bits| bits.get(at));
+            match runs.last_mut() {
+                Some(Sample { tally: run, .. }) if (run.failures > 0, run.slow > 0) == (failed, slow) => {
+                    *run = run_of(run.calls + 1, failed, slow);
+                }
+                _ => runs.push(Sample { age_secs: 0, tally: run_of(1, failed, slow) }),
+            }
+            at = self.following(at);
+        }
+        runs
+    }
+
+    /// Records what `samples` hold, in their order. Where a sample does not tell the order of its results
+    /// (it comes from a time window), its failures count as the latest, and so do its slow calls.
+    pub fn adopt(&mut self, samples: &[Sample]) {
+        for Tally { calls, failures, slow } in samples.iter().map(|sample| sample.tally) {
+            for nth in calls.saturating_sub(self.size.get())..calls {
+                let left = calls - nth;
+                self.record(left <= failures, left <= slow);
+            }
+        }
+    }
+
+    fn following(&self, at: u32) -> u32 {
+        if at + 1 == self.size.get() { 0 } else { at + 1 }
+    }
+}
+
+fn run_of(calls: u32, failed: bool, slow: bool) -> Tally {
+    Tally { calls, failures: if failed { calls } else { 0 }, slow: if slow { calls } else { 0 } }
+}
