@@ -14,14 +14,15 @@ mod time;
 pub mod window;
 
 pub use breaker::{
-    Breaker, BreakerBuilder, BuildError, CallError, OwnedPermit, Permit, ProbeTicket, Settlement, Snapshot, Status,
+    Breaker, BreakerBuilder, BuildError, CallError, OwnedPermit, Permit, ProbeTicket, Settlement, Snapshot,
+    Status,
 };
 pub use classify::Classifier;
 pub use clock::{Clock, ManualClock, MonotonicClock, Now};
 pub use config::Blueprint;
+pub use delay::GrowingDelay;
 pub use event::{Event, EventKind, Mode, Observer};
 pub use rejection::{Rejection, RejectionReason};
-pub use delay::GrowingDelay;
 pub use state::{Change, Circuit, Outcome, Reason, Report, State, Tally};
 pub use strategy::{Evidence, ProbePlan, Sample, Strategy, Tick};
 pub use time::Timestamp;

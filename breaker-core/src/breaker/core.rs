@@ -102,11 +102,20 @@ impl Core {
         let change = self.strategy.change();
         self.tripped = to == Circuit::Open;
         self.new_epoch(at);
-        self.push(at, if from == to {
-            EventKind::StartedOver { state: to, reason: change.reason }
-        } else {
-            EventKind::Transition { from, to, reason: change.reason, tally: change.tally, retry_at: state.until() }
-        });
+        self.push(
+            at,
+            if from == to {
+                EventKind::StartedOver { state: to, reason: change.reason }
+            } else {
+                EventKind::Transition {
+                    from,
+                    to,
+                    reason: change.reason,
+                    tally: change.tally,
+                    retry_at: state.until(),
+                }
+            },
+        );
     }
 
     pub(super) fn new_epoch(&mut self, at: Timestamp) {

@@ -145,6 +145,9 @@ mod tests {
         let gate = Gate::new(Word::new(1, Mode::Automatic, Circuit::Closed), State::Closed);
         assert_eq!(gate.read().1, None);
         gate.publish(Word::new(2, Mode::Automatic, Circuit::Open), open);
-        assert_eq!(gate.read(), (Word::new(2, Mode::Automatic, Circuit::Open), Some(Timestamp::from_secs(3))));
+        assert_eq!(
+            gate.read(),
+            (Word::new(2, Mode::Automatic, Circuit::Open), Some(Timestamp::from_secs(3)))
+        );
     }
 }

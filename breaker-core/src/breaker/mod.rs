@@ -10,12 +10,7 @@ mod probe;
 mod snapshot;
 mod wait;
 
-use std::{
-    fmt, panic,
-    panic::AssertUnwindSafe,
-    sync::Arc,
-    time::Duration,
-};
+use std::{fmt, panic, panic::AssertUnwindSafe, sync::Arc, time::Duration};
 
 pub use self::{
     builder::{BreakerBuilder, BuildError},
@@ -25,7 +20,11 @@ pub use self::{
     snapshot::{Snapshot, Status},
 };
 
-use self::{core::Core, gate::{Gate, Word}, permit::Ticket};
+use self::{
+    core::Core,
+    gate::{Gate, Word},
+    permit::Ticket,
+};
 use crate::{
     Blueprint, Clock, Mode, Now, Observer, Outcome, Rejection, RejectionReason, State,
     sync::{Mutex, lock},
@@ -191,9 +190,10 @@ impl Breaker {
     }
 
     fn abandon(&self, ticket: Ticket) {
-        let outlived = ticket.started().zip(self.abandoned_after).is_some_and(|(started, limit)| {
-            self.clock.now().since(started) >= limit
-        });
+        let outlived = ticket
+            .started()
+            .zip(self.abandoned_after)
+            .is_some_and(|(started, limit)| self.clock.now().since(started) >= limit);
         self.settle(ticket, if outlived { Outcome::Failure } else { Outcome::Cancelled }, None);
     }
 
@@ -256,3 +256,6 @@ impl fmt::Debug for Breaker {
             .finish_non_exhaustive()
     }
 }
+
+#[cfg(all(test, not(loom)))]
+mod tests;

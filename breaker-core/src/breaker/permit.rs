@@ -128,7 +128,9 @@ impl OwnedPermit {
     }
 
     fn finish(&mut self, outcome: Outcome, latency: Option<Duration>) -> Settlement {
-        self.breaker.take().map_or(Settlement::NotCounted, |breaker| breaker.settle(self.ticket, outcome, latency))
+        self.breaker
+            .take()
+            .map_or(Settlement::NotCounted, |breaker| breaker.settle(self.ticket, outcome, latency))
     }
 
     /// The epoch in which the call was admitted; `None` when its result will count for nothing.

@@ -89,14 +89,22 @@ impl Breaker {
     pub fn status(&self) -> Status {
         let (word, deadline) = self.gate.read();
         if deadline.is_none_or(|at| self.clock.now() < at) {
-            return Status { circuit: word.circuit(), mode: word.mode(), full: word.is_full(), until: deadline }
-                .under_control();
+            return Status {
+                circuit: word.circuit(),
+                mode: word.mode(),
+                full: word.is_full(),
+                until: deadline,
+            }
+            .under_control();
         }
         let core = lock(&self.core);
-        let state = core.strategy.state_at(self.clock.now());
-        // What is due begins with all places free, unless someone has entered it already.
-        let full = state == core.state && core.strategy.full() && matches!(state, State::HalfOpen { .. });
-        Status { circuit: state.circuit(), mode: core.mode, full, until: state.until() }.under_control()
+        let now = self.clock.now();
+        let state = core.strategy.state_at(now);
+        // What is due begins with all places free, unless someone has entered it in the meantime.
+        let due = core.state.until().is_some_and(|at| now >= at);
+        let full = !due && core.word().is_full();
+        let until = state.until().filter(|at| *at > now);
+        Status { circuit: state.circuit(), mode: core.mode, full, until }.under_control()
     }
 
     /// Everything about the breaker. Changes nothing.

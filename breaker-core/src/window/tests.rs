@@ -53,7 +53,9 @@ fn a_count_window_is_steady_once_it_is_full_of_quick_successes() {
 #[test]
 fn a_count_window_tells_its_runs_oldest_first() {
     let mut window = CountWindow::with_slow_calls(of(5));
-    for (failed, slow) in [(true, true), (false, false), (false, false), (true, false), (true, true), (true, true)] {
+    for (failed, slow) in
+        [(true, true), (false, false), (false, false), (true, false), (true, true), (true, true)]
+    {
         window.record(failed, slow);
     }
     assert_eq!(window.samples(), [sample(0, 2, 0, 0), sample(0, 1, 1, 0), sample(0, 2, 2, 2)]);

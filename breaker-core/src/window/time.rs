@@ -62,7 +62,10 @@ impl TimeWindow {
         let gap = self.passed(now.as_secs());
         let ages = (0..self.seconds()).rev();
         ages.zip(1..=self.buckets.len())
-            .map(|(age, step)| Sample { age_secs: age.saturating_add(gap), tally: self.buckets[self.ahead(step)] })
+            .map(|(age, step)| Sample {
+                age_secs: age.saturating_add(gap),
+                tally: self.buckets[self.ahead(step)],
+            })
             .filter(|sample| sample.tally.calls > 0 && sample.age_secs < self.seconds())
             .collect()
     }
