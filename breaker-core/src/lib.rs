@@ -6,6 +6,7 @@ mod clock;
 pub mod config;
 mod delay;
 mod event;
+mod non_resilient;
 mod rejection;
 mod state;
 mod strategy;

@@ -55,25 +55,33 @@ impl Breaker {
         });
     }
 
-    /// [Resets](Self::reset) the circuit if its strategy opened it before `instant` and it is still open.
-    /// Circuits that are closed, half-open, or under manual control stay as they are. Says whether it did.
+    /// [Resets](Self::reset) the circuit if its strategy opened it in epoch `epoch` and it has been open since. Circuits
+    /// that are closed, half-open, or under manual control stay as they are. Says whether it did.
     ///
-    /// For pools whose address source confirms a replica: what opened the circuit was seen before that.
-    pub fn reset_if_opened_before(&self, instant: Timestamp) -> bool {
-        if self.gate.word().circuit() != Circuit::Open {
+    /// For pools whose address source confirms a replica: read the [epoch](Self::epoch) before asking, and what
+    /// opened the circuit was seen before the answer.
+    pub fn reset_if_open_since(&self, epoch: u64) -> bool {
+        let word = self.gate.word();
+        if word.circuit() != Circuit::Open || word.epoch() != epoch {
             return false;
         }
         self.locked(|core, now| {
             core.advance(now);
-            let reset = core.tripped
+            let reset = core.epoch == epoch
+                && core.tripped
                 && core.mode == Mode::Automatic
-                && matches!(core.state, State::Open { .. })
-                && core.since < instant;
+                && matches!(core.state, State::Open { .. });
             if reset {
                 self.reset_core(core, now.get());
             }
             reset
         })
+    }
+
+    /// The number of the present epoch. It grows with every change of state or of the mode, with a reset, and
+    /// when a strategy starts its state over.
+    pub fn epoch(&self) -> u64 {
+        self.gate.word().epoch()
     }
 
     fn reset_core(&self, core: &mut Core, at: Timestamp) {

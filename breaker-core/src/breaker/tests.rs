@@ -453,20 +453,24 @@ fn a_reset_forgets_and_starts_a_new_epoch() {
 }
 
 #[test]
-fn only_a_circuit_that_its_strategy_opened_before_the_instant_is_reset() {
+fn only_a_circuit_that_its_strategy_opened_in_that_epoch_is_reset() {
+    let reset = |bench: &Bench, epoch| bench.breaker.reset_if_open_since(epoch);
     let bench = Bench::new();
-    assert!(!bench.breaker.reset_if_opened_before(Timestamp::MAX), "closed");
-    bench.wait(5);
+    assert!(!reset(&bench, bench.breaker.epoch()), "closed");
     bench.trip();
-    assert!(!bench.breaker.reset_if_opened_before(Timestamp::from_secs(5)), "not before");
+    let tripped = bench.breaker.epoch();
+    assert!(!reset(&bench, tripped - 1), "opened later");
     bench.breaker.force_open();
-    assert!(!bench.breaker.reset_if_opened_before(Timestamp::from_secs(6)), "under manual control");
+    assert!(!reset(&bench, bench.breaker.epoch()), "under manual control");
     let bench = Bench::new();
     bench.trip();
-    assert!(bench.breaker.reset_if_opened_before(Timestamp::from_secs(6)));
+    bench.wait(9);
+    assert!(reset(&bench, tripped));
+    assert_eq!(bench.breaker.state(), State::Closed);
     bench.trip();
+    let again = bench.breaker.epoch();
     bench.wait(10);
-    assert!(!bench.breaker.reset_if_opened_before(Timestamp::MAX), "half-open");
+    assert!(!reset(&bench, again), "half-open");
 }
 
 #[test]

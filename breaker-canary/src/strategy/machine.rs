@@ -1,0 +1,311 @@
+//! The rules as a state machine.
+
+use std::{sync::Arc, time::Duration};
+
+use breaker_core::{
+    Change, Circuit, Evidence, GrowingDelay, Now, Outcome, ProbePlan, Reason, Report, State, Strategy, Tally, Tick,
+    Timestamp, config::IsoDuration, window::Window,
+};
+use serde_json::{Value, json};
+
+use super::rules::Rules;
+
+#[derive(Debug)]
+pub(super) struct Machine {
+    rules: Arc<Rules>,
+    /// Empty unless the circuit is closed.
+    window: Window,
+    /// How often an open circuit wants canaries; knows how often in a row it opened.
+    interval: GrowingDelay,
+    phase: Phase,
+    change: Change,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum Phase {
+    Closed,
+    Open { until: Option<Timestamp> },
+    HalfOpen(Trial),
+}
+
+/// What the half-open calls have shown so far.
+#[derive(Clone, Copy, Debug, PartialEq)]
+struct Trial {
+    since: Timestamp,
+    /// Places that are gone: to calls that are out, and to those that had a result.
+    taken: u32,
+    tally: Tally,
+    /// When a place was last taken or a result last came in.
+    last_news: Timestamp,
+}
+
+impl Trial {
+    fn starting(at: Timestamp) -> Self {
+        Self { since: at, taken: 0, tally: Tally::default(), last_news: at }
+    }
+}
+
+/// What time alone does next to a phase.
+struct Due {
+    phase: Phase,
+    reason: Reason,
+    /// How often the circuit opened.
+    trips: u32,
+}
+
+impl Machine {
+    pub(super) fn new(rules: Arc<Rules>, now: Timestamp) -> Self {
+        let (base, max) = rules.canary_intervals();
+        let mut machine = Self {
+            window: rules.window(),
+            interval: GrowingDelay::new(base, max),
+            phase: Phase::Closed,
+            change: Change::default(),
+            rules,
+        };
+        if machine.rules.starts_open() {
+            machine.interval.trip();
+            machine.phase = machine.opened(now);
+        }
+        machine
+    }
+
+    fn opened(&self, at: Timestamp) -> Phase {
+        Phase::Open { until: self.rules.wait_in_open().and_then(|wait| deadline(at, wait)) }
+    }
+
+    fn state_of(&self, phase: Phase) -> State {
+        match phase {
+            Phase::Closed => State::Closed,
+            Phase::Open { until } => State::Open { until },
+            Phase::HalfOpen(trial) => State::HalfOpen {
+                until: match self.rules.max_wait_in_half_open() {
+                    Some(longest) => deadline(trial.since, longest),
+                    None if self.is_full(&trial) => deadline(trial.last_news, self.rules.lease()),
+                    None => None,
+                },
+            },
+        }
+    }
+
+    fn is_full(&self, trial: &Trial) -> bool {
+        trial.taken >= self.rules.permitted()
+    }
+
+    /// The next thing that is due by `now`.
+    fn due(&self, phase: Phase, now: Timestamp) -> Option<Due> {
+        let at = self.state_of(phase).until().filter(|until| now >= *until)?;
+        let half_open = Phase::HalfOpen(Trial::starting(at));
+        Some(match phase {
+            Phase::Closed => return None,
+            Phase::Open { .. } => Due { phase: half_open, reason: Reason::DelayPassed, trips: 0 },
+            Phase::HalfOpen(_) => match self.rules.max_wait_in_half_open() {
+                None => Due { phase: half_open, reason: Reason::LeaseExpired, trips: 0 },
+                Some(longest) => self.half_open_too_long(at, longest, now),
+            },
+        })
+    }
+
+    /// Opens at `at`. A circuit that nobody uses goes on from open to half-open to open: of all those cycles that
+    /// would be over by `now`, this makes one long open state, which ends when the last of them would have.
+    fn half_open_too_long(&self, at: Timestamp, longest: Duration, now: Timestamp) -> Due {
+        let mut due = Due { phase: self.opened(at), reason: Reason::HalfOpenTooLong, trips: 1 };
+        if let (Phase::Open { until: Some(until) }, Some(wait)) = (&mut due.phase, self.rules.wait_in_open()) {
+            let cycle = wait.saturating_add(longest).as_nanos();
+            let cycles = now.since(*until).as_nanos() / cycle;
+            // Both fit, since the cycles are over by `now`.
+            *until = *until + Duration::from_nanos(u64::try_from(cycles * cycle).unwrap_or(u64::MAX));
+            due.trips = u32::try_from(cycles).unwrap_or(u32::MAX).saturating_add(1);
+        }
+        due
+    }
+
+    /// The phase that `now` finds, and how often in a row the circuit has opened by then.
+    fn at(&self, now: Timestamp) -> (Phase, u32) {
+        let (mut phase, mut trips) = (self.phase, self.interval.trips());
+        while let Some(due) = self.due(phase, now) {
+            phase = due.phase;
+            trips = trips.saturating_add(due.trips);
+        }
+        (phase, trips)
+    }
+
+    fn count(&mut self, failed: bool, slow: bool, now: &Now<'_>) {
+        self.window.record(failed, slow, now);
+        let tally = self.window.tally(now);
+        if let Some(reason) = self.rules.closed_verdict(tally) {
+            self.trip(reason, tally, now.get());
+        }
+    }
+
+    fn judge(&mut self, mut trial: Trial, failed: bool, slow: bool, now: &Now<'_>) {
+        trial.tally.calls += 1;
+        trial.tally.failures += u32::from(failed);
+        trial.tally.slow += u32::from(slow);
+        trial.last_news = now.get();
+        if trial.tally.calls < self.rules.deciding_calls() {
+            self.phase = Phase::HalfOpen(trial);
+        } else if self.rules.fails_trial(trial.tally) {
+            self.trip(Reason::TrialFailed, trial.tally, now.get());
+        } else {
+            self.enter(Phase::Closed, Reason::TrialSucceeded, trial.tally);
+            self.interval.reset();
+        }
+    }
+
+    fn trip(&mut self, reason: Reason, tally: Tally, at: Timestamp) {
+        self.interval.trip();
+        self.enter(self.opened(at), reason, tally);
+    }
+
+    fn enter(&mut self, phase: Phase, reason: Reason, tally: Tally) {
+        if self.phase == Phase::Closed {
+            self.window.clear();
+        }
+        self.phase = phase;
+        self.change = Change { reason, tally };
+    }
+}
+
+/// `None` when it would lie past the end of time.
+fn deadline(from: Timestamp, span: Duration) -> Option<Timestamp> {
+    Some(from + span).filter(|at| *at < Timestamp::MAX)
+}
+
+impl Strategy for Machine {
+    fn state(&self) -> State {
+        self.state_of(self.phase)
+    }
+
+    fn state_at(&self, now: Timestamp) -> State {
+        self.state_of(self.at(now).0)
+    }
+
+    fn tick(&mut self, now: &Now<'_>) -> Tick {
+        if self.state().until().is_none() {
+            return Tick::SameEpoch;
+        }
+        let Some(due) = self.due(self.phase, now.get()) else {
+            return Tick::SameEpoch;
+        };
+        let tally = match self.phase {
+            Phase::HalfOpen(trial) => trial.tally,
+            Phase::Closed | Phase::Open { .. } => Tally::default(),
+        };
+        self.interval = self.interval.with_trips(self.interval.trips().saturating_add(due.trips));
+        self.enter(due.phase, due.reason, tally);
+        if due.reason == Reason::LeaseExpired { Tick::NewEpoch } else { Tick::SameEpoch }
+    }
+
+    fn admit(&mut self, now: &Now<'_>) -> bool {
+        match self.phase {
+            Phase::Closed => true,
+            Phase::Open { .. } => false,
+            Phase::HalfOpen(trial) if self.is_full(&trial) => false,
+            Phase::HalfOpen(trial) => {
+                let last_news = now.get();
+                self.phase = Phase::HalfOpen(Trial { taken: trial.taken + 1, last_news, ..trial });
+                true
+            }
+        }
+    }
+
+    fn settle(&mut self, report: &Report, now: &Now<'_>) {
+        let slow = self.rules.is_slow(report.latency);
+        let failed = match report.outcome {
+            Outcome::Success => false,
+            Outcome::Failure => true,
+            Outcome::Ignored | Outcome::Cancelled => {
+                if let Phase::HalfOpen(trial) = &mut self.phase {
+                    trial.taken = trial.taken.saturating_sub(1);
+                }
+                return;
+            }
+        };
+        match self.phase {
+            Phase::Closed => self.count(failed, slow, now),
+            Phase::HalfOpen(trial) => self.judge(trial, failed, slow, now),
+            Phase::Open { .. } => {}
+        }
+    }
+
+    fn probed(&mut self, healthy: bool, now: &Now<'_>) {
+        if healthy && matches!(self.phase, Phase::Open { .. }) {
+            self.enter(Phase::HalfOpen(Trial::starting(now.get())), Reason::ProbeHealthy, Tally::default());
+        }
+    }
+
+    fn probe_plan(&self) -> Option<ProbePlan> {
+        matches!(self.phase, Phase::Open { .. }).then(|| self.rules.probe_plan(self.interval.current()))
+    }
+
+    fn full(&self) -> bool {
+        matches!(self.phase, Phase::HalfOpen(trial) if self.is_full(&trial))
+    }
+
+    fn steady(&self) -> bool {
+        self.phase == Phase::Closed && !self.rules.counts_slow_calls() && self.window.is_steady()
+    }
+
+    fn wants_latency(&self) -> bool {
+        self.rules.counts_slow_calls()
+    }
+
+    fn change(&self) -> Change {
+        self.change
+    }
+
+    fn tally(&self, now: Timestamp) -> Tally {
+        match self.at(now).0 {
+            Phase::Closed => self.window.tally(&now.into()),
+            Phase::HalfOpen(trial) => trial.tally,
+            Phase::Open { .. } => Tally::default(),
+        }
+    }
+
+    fn evidence(&self, now: Timestamp) -> Evidence {
+        let (phase, trips) = self.at(now);
+        let state = self.state_of(phase);
+        Evidence {
+            circuit: state.circuit(),
+            remaining: state.until().map(|until| until.since(now)),
+            trips,
+            samples: self.window.samples(&now.into()),
+        }
+    }
+
+    fn adopt(&mut self, evidence: &Evidence, now: Timestamp) {
+        // An open or half-open circuit has opened at least once, whatever its strategy counted.
+        self.interval = self.interval.with_trips(evidence.trips.max(1));
+        self.phase = match evidence.circuit {
+            Circuit::Closed => {
+                self.interval.reset();
+                self.window.adopt(&evidence.samples, &now.into());
+                Phase::Closed
+            }
+            Circuit::Open => Phase::Open {
+                until: self.rules.wait_in_open().and_then(|wait| {
+                    deadline(now, evidence.remaining.unwrap_or(wait).min(wait))
+                }),
+            },
+            Circuit::HalfOpen => Phase::HalfOpen(Trial::starting(now)),
+        };
+    }
+
+    fn detail(&self, now: Timestamp) -> Value {
+        let (phase, trips) = self.at(now);
+        match phase {
+            Phase::Closed => Value::Null,
+            Phase::Open { .. } => {
+                let interval = self.interval.with_trips(trips).current();
+                json!({ "canaryInterval": IsoDuration::from(interval), "trips": trips })
+            }
+            Phase::HalfOpen(trial) => {
+                json!({ "taken": trial.taken, "places": self.rules.permitted(), "trips": trips })
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,128 @@
+//! The gateway: a socket of its own that says which addresses serve a partition, slowly, and not always
+//! up to date.
+//!
+//! One line each way: `addresses 0` is answered by `127.0.0.1:4000 127.0.0.1:4001`, and a partition that it
+//! does not know by an empty line.
+
+mod book;
+
+pub use book::AddressBook;
+
+use std::{
+    io,
+    net::SocketAddr,
+    sync::{
+        Arc,
+        atomic::{AtomicU64, Ordering},
+    },
+    time::Duration,
+};
+
+use tokio::{
+    io::{AsyncBufReadExt, AsyncWriteExt, BufReader},
+    net::{TcpListener, TcpStream},
+    task::{AbortHandle, JoinSet},
+};
+
+/// The gateway's side. Dropping it closes its socket.
+#[derive(Debug)]
+pub struct Gateway {
+    address: SocketAddr,
+    answered: Arc<AtomicU64>,
+    accepting: AbortHandle,
+}
+
+impl Gateway {
+    /// Answers from `book`, each time after `delay`.
+    ///
+    /// # Errors
+    ///
+    /// When its socket can't be opened.
+    pub async fn start(book: Arc<AddressBook>, delay: Duration) -> io::Result<Self> {
+        let listener = TcpListener::bind("127.0.0.1:0").await?;
+        let address = listener.local_addr()?;
+        let answered = Arc::new(AtomicU64::new(0));
+        let accepting = tokio::spawn(accept(listener, book, delay, Arc::clone(&answered))).abort_handle();
+        Ok(Self { address, answered, accepting })
+    }
+
+    /// Where clients ask.
+    pub fn address(&self) -> SocketAddr {
+        self.address
+    }
+
+    /// How many questions it has answered.
+    pub fn answered(&self) -> u64 {
+        self.answered.load(Ordering::Relaxed)
+    }
+}
+
+impl Drop for Gateway {
+    fn drop(&mut self) {
+        self.accepting.abort();
+    }
+}
+
+async fn accept(listener: TcpListener, book: Arc<AddressBook>, delay: Duration, answered: Arc<AtomicU64>) {
+    let mut connections = JoinSet::new();
+    loop {
+        tokio::select! {
+            accepted = listener.accept() => if let Ok((stream, _)) = accepted {
+                connections.spawn(answer(stream, Arc::clone(&book), delay, Arc::clone(&answered)));
+            },
+            Some(_) = connections.join_next() => {}
+        }
+    }
+}
+
+async fn answer(
+    stream: TcpStream,
+    book: Arc<AddressBook>,
+    delay: Duration,
+    answered: Arc<AtomicU64>,
+) -> io::Result<()> {
+    let mut stream = BufReader::new(stream);
+    let mut question = String::new();
+    while stream.read_line(&mut question).await? > 0 {
+        // What it knows when it is asked: what it learns while it answers comes too late.
+        let line = book.reply_to(question.trim());
+        question.clear();
+        tokio::time::sleep(delay).await;
+        stream.write_all(line.as_bytes()).await?;
+        answered.fetch_add(1, Ordering::Relaxed);
+    }
+    Ok(())
+}
+
+/// Asks the gateway at `gateway` which addresses serve `partition`. No addresses: it knows no such
+/// partition.
+///
+/// # Errors
+///
+/// When it can't be reached, or its answer can't be understood.
+pub async fn ask(gateway: SocketAddr, partition: u32) -> io::Result<Vec<SocketAddr>> {
+    let mut stream = BufReader::new(TcpStream::connect(gateway).await?);
+    stream.write_all(format!("addresses {partition}\n").as_bytes()).await?;
+    let mut line = String::new();
+    if stream.read_line(&mut line).await? == 0 {
+        return Err(io::ErrorKind::UnexpectedEof.into());
+    }
+    line.split_whitespace().map(|word| word.parse().map_err(io::Error::other)).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::cluster::HostId;
+
+    #[tokio::test]
+    async fn it_answers_over_its_socket_with_what_its_book_says() {
+        let address = SocketAddr::from(([127, 0, 0, 1], 4_000));
+        let book = Arc::new(AddressBook::default());
+        book.publish(0, HostId(0), address);
+        let gateway = Gateway::start(book, Duration::ZERO).await.unwrap();
+        assert_eq!(ask(gateway.address(), 0).await.unwrap(), [address]);
+        assert_eq!(ask(gateway.address(), 1).await.unwrap(), []);
+        assert_eq!(gateway.answered(), 2);
+    }
+}

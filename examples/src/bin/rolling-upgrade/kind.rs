@@ -1,0 +1,70 @@
+//! The runs that are compared.
+
+use clap::ValueEnum;
+
+/// One run: a client, and whether the upgrade happens.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, ValueEnum)]
+pub enum RunKind {
+    /// The plain client, and no upgrade. The reference is the plain client so that what the pool itself
+    /// costs counts against the pool.
+    Quiet,
+    /// The plain client.
+    Plain,
+    /// The pool with STATIC_THRESHOLD.
+    Static,
+    /// The pool with CANARY_RATE_THRESHOLD and validation.
+    Canary,
+}
+
+impl RunKind {
+    /// All, in the order in which they are run and shown.
+    pub const ALL: [Self; 4] = [Self::Quiet, Self::Plain, Self::Static, Self::Canary];
+
+    /// Its name in the report and on the command line.
+    pub fn key(self) -> &'static str {
+        match self {
+            Self::Quiet => "quiet",
+            Self::Plain => "plain",
+            Self::Static => "static",
+            Self::Canary => "canary",
+        }
+    }
+
+    /// Its name for readers.
+    pub fn title(self) -> &'static str {
+        match self {
+            Self::Quiet => "Quiet cluster",
+            Self::Plain => "Plain client",
+            Self::Static => "Pool, STATIC_THRESHOLD",
+            Self::Canary => "Pool, CANARY_RATE_THRESHOLD",
+        }
+    }
+
+    /// What it is, in one sentence.
+    pub fn summary(self) -> &'static str {
+        match self {
+            Self::Quiet => "No upgrade, for reference: the plain client on a cluster where nothing happens.",
+            Self::Plain => {
+                "Picks a random replica, tries another when that fails, and refreshes its addresses in the \
+                 background after each failure, serving the old ones meanwhile."
+            }
+            Self::Static => {
+                "A breaker per replica that opens after a few failures and tries again after a delay."
+            }
+            Self::Canary => {
+                "A breaker per replica that watches the failure rate; only a real request that succeeds \
+                 brings a replica back. New connections are validated before they are trusted."
+            }
+        }
+    }
+
+    /// Whether the upgrade happens in this run.
+    pub fn upgrades(self) -> bool {
+        self != Self::Quiet
+    }
+
+    /// Whether the client is a replica pool, for which the goals are set.
+    pub fn is_pool(self) -> bool {
+        matches!(self, Self::Static | Self::Canary)
+    }
+}

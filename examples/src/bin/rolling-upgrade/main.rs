@@ -1,0 +1,88 @@
+//! A rolling upgrade on real sockets: what it does to a plain client, and what the pool makes of it.
+//!
+//! [`run::Stage`] does one run: a [`cluster`] and a [`gateway`] on the loopback device, a [`client`], the
+//! [`load`] on its fixed [`schedule`], and the [`upgrade`], whose script the [`plan`] writes. Each run
+//! yields an [`outcome`]; the [`verdict`] judges them, the [`table`] and the [`report`] show them.
+
+mod client;
+mod clock;
+mod cluster;
+mod gateway;
+mod keys;
+mod kind;
+mod ledger;
+mod load;
+mod options;
+mod outcome;
+mod plan;
+mod progress;
+mod report;
+mod run;
+mod schedule;
+mod table;
+mod text;
+mod upgrade;
+mod verdict;
+mod watch;
+mod wire;
+
+use std::{collections::BTreeMap, process::ExitCode};
+
+use anyhow::Context as _;
+use clap::Parser as _;
+
+use kind::RunKind;
+use options::Options;
+use outcome::{Outcome, Summary};
+use plan::Plan;
+use progress::Progress;
+use report::Report;
+use run::Stage;
+use verdict::{Judgement, Verdict};
+
+#[tokio::main]
+async fn main() -> anyhow::Result<ExitCode> {
+    let options = Options::parse();
+    let plan = if options.quick { Plan::quick() } else { Plan::standard() };
+    let stage = Stage { plan, rate: options.rate, seed: options.seed };
+
+    let outcomes = perform(&stage, &options.runs()).await?;
+    let summaries: BTreeMap<RunKind, Summary> =
+        outcomes.iter().map(|outcome| (outcome.kind, outcome.summary())).collect();
+    let verdicts = verdict::judge(&summaries);
+
+    let report = Report { stage: &stage, outcomes: &outcomes, summaries: &summaries, verdicts: &verdicts };
+    let page = report.write(&options.out).with_context(|| format!("writing to {}", options.out.display()))?;
+    print(&summaries, &verdicts);
+    println!("\n{}", page.display());
+    Ok(if verdict::all_reached(&verdicts) { ExitCode::SUCCESS } else { ExitCode::FAILURE })
+}
+
+async fn perform(stage: &Stage, kinds: &[RunKind]) -> anyhow::Result<Vec<Outcome>> {
+    let progress = Progress::new(&stage.plan);
+    let bars: Vec<_> = kinds.iter().map(|&kind| (kind, progress.add(kind))).collect();
+    let mut outcomes = Vec::new();
+    for (kind, bar) in bars {
+        let outcome = stage.run(kind, &bar).await.with_context(|| format!("the run {}", kind.key()))?;
+        let summary = outcome.summary();
+        bar.done(format!("p99 {}, {} failed", text::millis(summary.p99_us), summary.failed));
+        outcomes.push(outcome);
+    }
+    Ok(outcomes)
+}
+
+fn print(summaries: &BTreeMap<RunKind, Summary>, verdicts: &[Verdict]) {
+    let rows: Vec<_> = summaries
+        .iter()
+        .map(|(kind, summary)| (kind.title().to_owned(), table::cells(summary, kind.upgrades())))
+        .collect();
+    println!("{}", table::render(&rows));
+    for verdict in verdicts {
+        let word = match verdict.judgement {
+            Judgement::Reached => "ok     ",
+            Judgement::Missed => "MISSED ",
+            Judgement::Invalid => "INVALID",
+        };
+        println!("{word}  {}", verdict.text);
+    }
+}

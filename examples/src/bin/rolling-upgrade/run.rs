@@ -1,0 +1,109 @@
+//! One run: a cluster of its own, a gateway, a client, the load, and perhaps the upgrade.
+
+use std::sync::Arc;
+
+use anyhow::Context as _;
+use tokio::task::JoinSet;
+
+use crate::{
+    client::{Client, Meter, PlainClient, Surroundings, Transport},
+    clock::RunClock,
+    cluster::Cluster,
+    gateway::{AddressBook, Gateway},
+    keys::KeyMap,
+    kind::RunKind,
+    load,
+    outcome::Outcome,
+    plan::Plan,
+    progress::RunBar,
+    schedule::Schedule,
+    upgrade::{Phase, PhaseChange, Upgrade},
+    watch::Watch,
+};
+
+/// What all runs have in common.
+#[derive(Debug)]
+pub struct Stage {
+    /// The times.
+    pub plan: Plan,
+    /// Requests per second.
+    pub rate: u32,
+    /// Decides everything that is random.
+    pub seed: u64,
+}
+
+impl Stage {
+    /// Does one run from an empty stage to an empty stage.
+    ///
+    /// # Errors
+    ///
+    /// When a socket can't be opened or the client can't be started.
+    pub async fn run(&self, kind: RunKind, bar: &RunBar) -> anyhow::Result<Outcome> {
+        let clock = Arc::new(RunClock::new());
+        let cluster = Cluster::start(self.plan.partitions, self.plan.replicas, self.seed, Arc::clone(&clock));
+        let cluster = Arc::new(cluster.await.context("starting the cluster")?);
+        let book = Arc::new(AddressBook::default());
+        let upgrade = Arc::new(Upgrade::new(Arc::clone(&cluster), Arc::clone(&book), Arc::clone(&clock)));
+        upgrade.publish_all();
+        let gateway =
+            Gateway::start(book, self.plan.gateway_answers).await.context("starting the gateway")?;
+
+        let transport = Arc::new(Transport::new(Meter::new(Arc::clone(&cluster), Arc::clone(&clock))));
+        let client = self.client(kind, &gateway, Arc::clone(&transport)).await?;
+        let schedule = Schedule::new(self.rate, self.plan.length(), self.seed);
+
+        clock.start();
+        let watch = Watch::start(Arc::clone(&cluster), Arc::clone(&client), Arc::clone(&clock), bar.clone());
+        let mut director = JoinSet::new();
+        if kind.upgrades() {
+            let (upgrade, script) = (Arc::clone(&upgrade), self.plan.rolling_upgrade());
+            director.spawn(async move { upgrade.play(&script).await });
+        }
+        let samples = load::drive(&schedule, &clock, &client).await;
+        while let Some(played) = director.join_next().await {
+            played.context("the upgrade")??;
+        }
+
+        let phases = upgrade.log();
+        Ok(Outcome {
+            kind,
+            hosts: cluster.hosts().to_vec(),
+            spread: last_known(&phases).and_then(|since| cluster.ledger().spread_after(since)),
+            phases,
+            samples,
+            views: watch.finish(),
+            bad_attempts: transport.meter().bad_attempts(),
+            attempts: transport.meter().attempts(),
+            probes: transport.meter().probes(),
+            served: cluster.ledger().counts(),
+            gateway_answers: gateway.answered(),
+            counters: client.counters(),
+        })
+    }
+
+    async fn client(
+        &self,
+        kind: RunKind,
+        gateway: &Gateway,
+        transport: Arc<Transport>,
+    ) -> anyhow::Result<Arc<dyn Client>> {
+        let around = Surroundings {
+            gateway: gateway.address(),
+            keys: KeyMap::even(self.plan.partitions),
+            attempt_timeout: self.plan.attempt_timeout,
+            seed: self.seed,
+            transport,
+        };
+        match kind {
+            RunKind::Quiet | RunKind::Plain => Ok(Arc::new(PlainClient::start(around).await?)),
+            RunKind::Static | RunKind::Canary => {
+                anyhow::bail!("the pool clients are not there yet")
+            }
+        }
+    }
+}
+
+/// When the gateway knew the last new address.
+fn last_known(phases: &[PhaseChange]) -> Option<u64> {
+    phases.iter().filter(|change| change.phase == Phase::Up).map(|change| change.at).max()
+}

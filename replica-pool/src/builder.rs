@@ -1,0 +1,158 @@
+use std::{fmt, sync::Arc, time::Duration};
+
+use breaker_canary::TokioClock;
+use breaker_core::{Blueprint, Clock, Observer};
+use tokio::{runtime::Handle, sync::Notify};
+
+use crate::{
+    Address, BuildError, Connector, Gateway, Probe, RefreshReason, ReplicaPool,
+    canary::Canaries,
+    config::{Config, PoolConfig},
+    directory::Directory,
+    gateway::{Bound, Source},
+    partition::Partition,
+    pool::Owner,
+    shared::Shared,
+    tasks::Tasks,
+    validation::Validator,
+};
+
+/// Puts a [`ReplicaPool`] together. Made by [`ReplicaPool::builder`].
+#[must_use]
+pub struct ReplicaPoolBuilder<A, H = ()> {
+    source: Arc<dyn Source<A>>,
+    blueprint: Option<Blueprint>,
+    config: PoolConfig,
+    clock: Option<Arc<dyn Clock>>,
+    observers: Vec<Arc<dyn Observer>>,
+    connector: Option<Arc<dyn Connector<A, H>>>,
+    probe: Option<Arc<dyn Probe<A>>>,
+}
+
+impl<A: Address, H: Send + Sync + 'static> ReplicaPool<A, H> {
+    /// A pool of the replicas that `gateway` names.
+    pub fn builder(gateway: impl Gateway<A>) -> ReplicaPoolBuilder<A, H> {
+        ReplicaPoolBuilder {
+            source: Arc::new(Bound { partition: (), gateway: Arc::new(gateway) }),
+            blueprint: None,
+            config: PoolConfig::default(),
+            clock: None,
+            observers: Vec::new(),
+            connector: None,
+            probe: None,
+        }
+    }
+}
+
+impl<A: Address, H: Send + Sync + 'static> ReplicaPoolBuilder<A, H> {
+    /// The settings of a file: the strategy and the pool's own.
+    pub fn config(self, config: Config) -> Self {
+        self.strategy(config.breaker).pool_config(config.pool)
+    }
+
+    /// The strategy of every replica's circuit. Default: `STATIC_THRESHOLD` with its defaults.
+    pub fn strategy(mut self, blueprint: impl Into<Blueprint>) -> Self {
+        self.blueprint = Some(blueprint.into());
+        self
+    }
+
+    /// The pool's own settings. Default: [`PoolConfig::default`].
+    pub fn pool_config(mut self, config: PoolConfig) -> Self {
+        self.config = config;
+        self
+    }
+
+    /// How to find out whether a replica whose circuit is open is well again. Needed by strategies that
+    /// wait for that, as `CANARY_RATE_THRESHOLD` does.
+    pub fn probe(mut self, probe: impl Probe<A>) -> Self {
+        self.probe = Some(Arc::new(probe));
+        self
+    }
+
+    /// How to open a connection, for validation and [`warm_up`](ReplicaPool::warm_up).
+    pub fn connector(mut self, connector: impl Connector<A, H>) -> Self {
+        self.connector = Some(Arc::new(connector));
+        self
+    }
+
+    /// Who is told of the circuits' events, besides those named before. Each event bears the replica's
+    /// address as its name.
+    pub fn observer(mut self, observer: Arc<dyn Observer>) -> Self {
+        self.observers.push(observer);
+        self
+    }
+
+    /// The clock. Default: tokio's, which stands still where the runtime's time is paused.
+    pub fn clock(mut self, clock: Arc<dyn Clock>) -> Self {
+        self.clock = Some(clock);
+        self
+    }
+
+    /// The pool, at once. The addresses are asked for in the background; calls wait for the first answer,
+    /// and so does [`ready`](ReplicaPool::ready).
+    ///
+    /// # Errors
+    ///
+    /// See [`BuildError`].
+    pub fn build(self) -> Result<ReplicaPool<A, H>, BuildError> {
+        let source = Arc::clone(&self.source);
+        let owner = self.owner()?;
+        let partition = Partition::new(Arc::clone(&owner.shared), source);
+        if !partition.fixed {
+            let _ = partition.start_refresh(RefreshReason::NoAddresses, false);
+            if let Some(interval) = owner.shared.config.refresh_interval() {
+                let refreshed = Arc::clone(&partition);
+                owner.shared.tasks.spawn(async move { refreshed.refresh_every(interval).await });
+            }
+        }
+        Ok(ReplicaPool::new(owner, partition))
+    }
+
+    pub(crate) fn owner(self) -> Result<Arc<Owner<A, H>>, BuildError> {
+        let runtime = Handle::try_current().map_err(|_| BuildError::NoRuntime)?;
+        let blueprint = self.blueprint.unwrap_or_else(|| Config::default().breaker);
+        if blueprint.needs_probe() && self.probe.is_none() {
+            return Err(BuildError::NeverProbed { strategy: blueprint.name() });
+        }
+        if self.config.validation() && self.connector.is_none() {
+            return Err(BuildError::NoConnector);
+        }
+        let circuits_changed = Arc::new(Notify::new());
+        let canaries = self.probe.map(|probe| Canaries::new(probe, Arc::clone(&circuits_changed), &runtime));
+        let wake = Arc::clone(&circuits_changed);
+        let mut observers = self.observers;
+        observers.push(Arc::new(move |_: &breaker_core::Event| wake.notify_waiters()));
+        let shared = Arc::new(Shared {
+            config: self.config,
+            blueprint,
+            clock: self.clock.unwrap_or_else(|| Arc::new(TokioClock::new())),
+            observers,
+            connector: self.connector,
+            directory: Directory::new(),
+            canaries,
+            validator: Validator::new(),
+            circuits_changed,
+            tasks: Tasks::new(runtime),
+        });
+        Ok(Arc::new(Owner { shared }))
+    }
+}
+
+impl<A: Address, H: Send + Sync + 'static> Partition<A, H> {
+    /// Asks for the addresses at each `interval`, however that goes.
+    pub(crate) async fn refresh_every(self: Arc<Self>, interval: Duration) {
+        loop {
+            tokio::time::sleep(interval).await;
+            let _ = self.start_refresh(RefreshReason::Interval, false);
+        }
+    }
+}
+
+impl<A, H> fmt::Debug for ReplicaPoolBuilder<A, H> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("ReplicaPoolBuilder")
+            .field("strategy", &self.blueprint)
+            .field("config", &self.config)
+            .finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,116 @@
+//! Why a pool brought no answer.
+
+use std::{error::Error, fmt, time::Duration};
+
+use breaker_core::{Rejection, Timestamp};
+
+use crate::GatewayError;
+
+/// Why a call brought no answer. `E` is the error of the call's own attempts.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum CallError<E: Error + 'static> {
+    /// The remote failed in a way that another replica would not mend, or after it may have received a
+    /// request that is not idempotent.
+    #[error("{replica} failed: {source}")]
+    #[non_exhaustive]
+    Remote {
+        /// The replica's address.
+        replica: String,
+        /// The attempt's own error.
+        source: E,
+    },
+    /// An attempt took longer than `attemptTimeout`, and the request may have been received and is not idempotent.
+    #[error("{replica} did not answer within {after:?}, and the request may not be sent twice")]
+    #[non_exhaustive]
+    TimedOut {
+        /// The replica's address.
+        replica: String,
+        /// How long the attempt took.
+        after: Duration,
+    },
+    /// Every candidate failed, or as many as `maxAttempts` allows.
+    #[error("all {attempts} attempts failed, the last one {}", last_one(.source.as_ref()))]
+    #[non_exhaustive]
+    Exhausted {
+        /// Attempts made.
+        attempts: u32,
+        /// The last attempt's error; `None` when it timed out.
+        source: Option<E>,
+    },
+    /// No circuit admitted the call.
+    #[error(transparent)]
+    AllOpen(AllOpen),
+    /// The call's deadline passed.
+    #[error("no answer within the deadline of {deadline:?}, after {attempts} failed attempts")]
+    #[non_exhaustive]
+    DeadlineExceeded {
+        /// The time that the call had.
+        deadline: Duration,
+        /// Attempts that failed before.
+        attempts: u32,
+        /// The last attempt's error, if there was one.
+        source: Option<E>,
+    },
+    /// The pool has no addresses, and the gateway gave none.
+    #[error("there are no replicas to call")]
+    #[non_exhaustive]
+    NoReplicas {
+        /// Why the gateway gave none; `None` for an empty fixed list.
+        source: Option<GatewayError>,
+    },
+}
+
+fn last_one<E: fmt::Display>(source: Option<&E>) -> String {
+    source.map_or_else(|| "by time-out".to_owned(), |error| format!("with: {error}"))
+}
+
+/// No circuit admitted a call.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct AllOpen {
+    /// Every replica's address with the reason.
+    pub replicas: Vec<(String, Rejection)>,
+    /// The soonest moment at which time alone lets a call pass again; `None` when only probes can.
+    pub retry_at: Option<Timestamp>,
+    /// The time from the rejection to [`retry_at`](Self::retry_at).
+    pub retry_after: Option<Duration>,
+}
+
+impl fmt::Display for AllOpen {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("no circuit admits a call")?;
+        match self.retry_after {
+            Some(after) => write!(f, " for another {after:?}:")?,
+            None => f.write_str(" until a probe finds a replica healthy:")?,
+        }
+        for (i, (replica, rejection)) in self.replicas.iter().enumerate() {
+            write!(f, "{} {replica}: {}", if i > 0 { "," } else { "" }, rejection.reason)?;
+        }
+        Ok(())
+    }
+}
+
+impl Error for AllOpen {}
+
+/// Why a pool can't be built.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum BuildError {
+    /// The strategy needs probes, and the pool was given no probe.
+    #[error(
+        "a circuit of {strategy} that opens stays open until it is probed, and the pool has no probe: call \
+         ReplicaPoolBuilder::probe(), or set a delay after which it is tried (such as waitDurationInOpenState)"
+    )]
+    #[non_exhaustive]
+    NeverProbed {
+        /// The strategy's name.
+        strategy: &'static str,
+    },
+    /// Validation is on, and the pool was given no connector.
+    #[error("\"validation\": {{\"enabled\": true}} needs a connector: call ReplicaPoolBuilder::connector()")]
+    NoConnector,
+    /// There is no tokio runtime here for the pool's background work.
+    #[error("a pool works in the background: build it inside a tokio runtime")]
+    NoRuntime,
+}

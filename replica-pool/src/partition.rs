@@ -1,0 +1,103 @@
+//! The replicas of one partition, and when their addresses are asked for again.
+
+use std::{fmt, sync::Arc, time::Duration};
+
+use arc_swap::{ArcSwap, Guard};
+use breaker_core::Timestamp;
+
+use crate::{
+    Address, Replica, ReplicaSet,
+    diagnostics::RefreshReason,
+    gateway::Source,
+    refresh::{Refresher, Request},
+    shared::Shared,
+};
+
+/// How long a set may be smaller than it should be before its addresses are asked for.
+const SHORT: Duration = Duration::from_secs(600);
+
+pub(crate) struct Partition<A, H> {
+    pub(crate) shared: Arc<Shared<A, H>>,
+    pub(crate) source: Arc<dyn Source<A>>,
+    /// The addresses can't change: nothing is refreshed or marked.
+    pub(crate) fixed: bool,
+    pub(crate) set: ArcSwap<ReplicaSet<A, H>>,
+    pub(crate) refresher: Refresher,
+}
+
+impl<A: Address, H: Send + Sync + 'static> Partition<A, H> {
+    pub(crate) fn new(shared: Arc<Shared<A, H>>, source: Arc<dyn Source<A>>) -> Arc<Self> {
+        let fixed = source.fixed();
+        let this = Arc::new(Self {
+            shared,
+            source,
+            fixed: fixed.is_some(),
+            set: ArcSwap::from_pointee(ReplicaSet::new(0, Vec::new(), None)),
+            refresher: Refresher::new(),
+        });
+        if let Some(addresses) = fixed {
+            this.replace(&addresses);
+        }
+        this
+    }
+
+    pub(crate) fn set(&self) -> Guard<Arc<ReplicaSet<A, H>>> {
+        self.set.load()
+    }
+
+    pub(crate) fn now(&self) -> Timestamp {
+        self.shared.clock.now()
+    }
+
+    /// Asks for the addresses again in the background, unless the set has changed since version `seen`.
+    pub(crate) fn refresh(self: &Arc<Self>, seen: u64, reason: RefreshReason) -> Request {
+        if self.fixed || self.set.load().version() > seen {
+            return Request::Served;
+        }
+        self.start_refresh(reason, false)
+    }
+
+    /// `replica`, of the set of version `seen`, failed; `news` if it was not known to be bad. When the set has
+    /// changed since, only news of a replica that stayed is worth a question.
+    pub(crate) fn marked(self: &Arc<Self>, seen: u64, replica: &Arc<Replica<A, H>>, news: bool) -> Request {
+        let set = self.set.load();
+        let stayed = || news && set.replicas().iter().any(|other| Arc::ptr_eq(other, replica));
+        if self.fixed || (set.version() > seen && !stayed()) {
+            return Request::Served;
+        }
+        self.start_refresh(RefreshReason::MarkedFailed, news)
+    }
+
+    /// A replica of the present set proved to be bad.
+    pub(crate) fn ask_again(self: &Arc<Self>) {
+        let _ = self.start_refresh(RefreshReason::MarkedFailed, true);
+    }
+
+    /// Starts what a look-up that saw `overdue` replicas or a short set should start.
+    pub(crate) fn look_after(self: &Arc<Self>, set: &ReplicaSet<A, H>, overdue: bool) -> Option<(RefreshReason, Request)> {
+        let short = || set.short_since.is_some_and(|since| self.now().since(since) >= SHORT);
+        let reason = if overdue {
+            RefreshReason::UnhealthyTooLong
+        } else if short() {
+            RefreshReason::BelowTarget
+        } else {
+            return None;
+        };
+        Some((reason, self.refresh(set.version(), reason)))
+    }
+
+    /// Ends a replica's failing: whatever the answer was, it is to be validated if it is pending.
+    pub(crate) fn validate_pending(self: &Arc<Self>, replicas: &[Arc<Replica<A, H>>]) {
+        for replica in replicas {
+            if replica.mark().status() == crate::HealthStatus::UnhealthyPending {
+                self.validate(Arc::clone(replica));
+            }
+        }
+    }
+}
+
+impl<A, H> fmt::Debug for Partition<A, H> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Partition").field("fixed", &self.fixed).finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,97 @@
+use std::{error::Error, fmt, future::Future, sync::Arc, time::Duration};
+
+use crate::{Address, Attempt, CallError, Diagnostics, IoJudge, Judge, partition::Partition, walk::Walk};
+
+/// A call to be made: its limits, its judge, and who wants to know what it saw. Made by
+/// [`ReplicaPool::request`](crate::ReplicaPool::request).
+#[must_use = "a request does nothing until it is called"]
+pub struct Request<'a, A: Address, H: Send + Sync + 'static = (), J = IoJudge> {
+    pub(crate) partition: &'a Arc<Partition<A, H>>,
+    pub(crate) judge: J,
+    pub(crate) limits: Limits,
+    pub(crate) diagnostics: Option<&'a mut Diagnostics>,
+}
+
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Limits {
+    pub(crate) idempotent: bool,
+    pub(crate) deadline: Duration,
+    pub(crate) attempt_timeout: Duration,
+    pub(crate) max_attempts: Option<usize>,
+}
+
+impl<'a, A: Address, H: Send + Sync + 'static> Request<'a, A, H> {
+    pub(crate) fn new(partition: &'a Arc<Partition<A, H>>) -> Self {
+        let config = &partition.shared.config;
+        let limits = Limits {
+            idempotent: false,
+            deadline: config.deadline(),
+            attempt_timeout: config.attempt_timeout(),
+            max_attempts: config.max_attempts(),
+        };
+        Self { partition, judge: IoJudge::default(), limits, diagnostics: None }
+    }
+}
+
+impl<'a, A: Address, H: Send + Sync + 'static, J> Request<'a, A, H, J> {
+    /// Whether the call may be made twice. Unless it may, it is not tried again once the remote may have received it.
+    /// Default: no.
+    pub const fn idempotent(mut self, idempotent: bool) -> Self {
+        self.limits.idempotent = idempotent;
+        self
+    }
+
+    /// The longest that the whole call may take. Default: the pool's `deadline`.
+    pub const fn deadline(mut self, deadline: Duration) -> Self {
+        self.limits.deadline = deadline;
+        self
+    }
+
+    /// The longest that one attempt may take. Default: the pool's `attemptTimeout`.
+    pub const fn attempt_timeout(mut self, limit: Duration) -> Self {
+        self.limits.attempt_timeout = limit;
+        self
+    }
+
+    /// The most attempts. Default: the pool's `maxAttempts`, and without that every candidate once, and once
+    /// more when all of them failed and the addresses were asked for again.
+    pub const fn max_attempts(mut self, attempts: usize) -> Self {
+        self.limits.max_attempts = Some(attempts);
+        self
+    }
+
+    /// Who finds the verdict on each attempt. Default: [`IoJudge`].
+    pub fn judge<K>(self, judge: K) -> Request<'a, A, H, K> {
+        Request { partition: self.partition, judge, limits: self.limits, diagnostics: self.diagnostics }
+    }
+
+    /// Where to write down what the call saw. Written to as the call goes on, so it is of use even when the call is
+    /// dropped.
+    pub fn diagnostics(mut self, diagnostics: &'a mut Diagnostics) -> Self {
+        self.diagnostics = Some(diagnostics);
+        self
+    }
+
+    /// Makes the call: `body` once for each attempt, until one of them brings an answer.
+    ///
+    /// Cancel safe: a call dropped at any point leaks nothing. The attempt under way counts as cancelled, or as
+    /// a failure of its replica after `abandonedCallIsFailureAfter`.
+    ///
+    /// # Errors
+    ///
+    /// See [`CallError`].
+    pub async fn call<T, E, Fut>(self, body: impl FnMut(Attempt<A, H>) -> Fut) -> Result<T, CallError<E>>
+    where
+        E: Error + 'static,
+        Fut: Future<Output = Result<T, E>>,
+        J: Judge<T, E>,
+    {
+        Walk::new(self.partition, self.limits, self.diagnostics).run(&self.judge, body).await
+    }
+}
+
+impl<A: Address, H: Send + Sync + 'static, J> fmt::Debug for Request<'_, A, H, J> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Request").field("limits", &self.limits).finish_non_exhaustive()
+    }
+}
