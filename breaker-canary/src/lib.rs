@@ -2,7 +2,8 @@
 
 mod clock;
 mod strategy;
-
-pub use strategy::{CanaryRateThreshold, CanaryRateThresholdKeys, InitialState, SlidingWindowType};
+mod worker;
 
 pub use clock::TokioClock;
+pub use strategy::{CanaryRateThreshold, CanaryRateThresholdKeys, InitialState, SlidingWindowType};
+pub use worker::{CanaryWorker, CanaryWorkerBuilder, Probe, Registration};

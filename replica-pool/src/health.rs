@@ -151,7 +151,9 @@ impl Health {
     }
 
     fn change(&self, next: impl Fn(Mark) -> Option<Mark>) -> bool {
-        let changed = self.0.fetch_update(Ordering::AcqRel, Ordering::Acquire, |word| next(Mark(word)).map(|mark| mark.0));
+        let changed = self
+            .0
+            .fetch_update(Ordering::AcqRel, Ordering::Acquire, |word| next(Mark(word)).map(|mark| mark.0));
         changed.is_ok()
     }
 }

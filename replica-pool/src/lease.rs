@@ -1,13 +1,8 @@
 use std::{fmt, sync::Arc, time::Duration};
 
-use breaker_core::{OwnedPermit, Outcome, Rejection, Settlement, Timestamp};
+use breaker_core::{Outcome, OwnedPermit, Rejection, Settlement, Timestamp};
 
-use crate::{
-    Address, Replica, Verdict,
-    health::HealthEpoch,
-    partition::Partition,
-    refresh::Request,
-};
+use crate::{Address, Replica, Verdict, health::HealthEpoch, partition::Partition, refresh::Request};
 
 /// A replica that [`select`](crate::ReplicaPool::select) found, to send a request to.
 pub struct Candidate<A, H = ()> {
@@ -126,6 +121,9 @@ impl<A: Address, H: Send + Sync + 'static> Drop for Lease<A, H> {
 
 impl<A: Address, H: Send + Sync + 'static> fmt::Debug for Lease<A, H> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Lease").field("replica", &self.replica).field("began", &self.began).finish_non_exhaustive()
+        f.debug_struct("Lease")
+            .field("replica", &self.replica)
+            .field("began", &self.began)
+            .finish_non_exhaustive()
     }
 }

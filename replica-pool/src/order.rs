@@ -48,7 +48,8 @@ impl View {
         };
         let here = if failed_here { FAILED_HERE } else { 0 };
         let rank = circuit.max(self.health.rank()).max(here);
-        let retry_at = if circuit == OPEN { self.circuit.until.unwrap_or(Timestamp::MAX) } else { Timestamp::ZERO };
+        let retry_at =
+            if circuit == OPEN { self.circuit.until.unwrap_or(Timestamp::MAX) } else { Timestamp::ZERO };
         Key { rank, retry_at }
     }
 }
@@ -98,7 +99,8 @@ impl Rules {
 
     /// All candidates, the one to ask first in front.
     pub(crate) fn all(self, views: impl Iterator<Item = (usize, View)>, rng: &mut Rng) -> Vec<(usize, View)> {
-        let mut keyed: Vec<_> = views.map(|(index, view)| (view.key(false, self.order), index, view)).collect();
+        let mut keyed: Vec<_> =
+            views.map(|(index, view)| (view.key(false, self.order), index, view)).collect();
         if self.order == Order::Shuffled {
             rng.shuffle(&mut keyed);
         }

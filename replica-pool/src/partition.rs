@@ -74,7 +74,11 @@ impl<A: Address, H: Send + Sync + 'static> Partition<A, H> {
     }
 
     /// Starts what a look-up that saw `overdue` replicas or a short set should start.
-    pub(crate) fn look_after(self: &Arc<Self>, set: &ReplicaSet<A, H>, overdue: bool) -> Option<(RefreshReason, Request)> {
+    pub(crate) fn look_after(
+        self: &Arc<Self>,
+        set: &ReplicaSet<A, H>,
+        overdue: bool,
+    ) -> Option<(RefreshReason, Request)> {
         let short = || set.short_since.is_some_and(|since| self.now().since(since) >= SHORT);
         let reason = if overdue {
             RefreshReason::UnhealthyTooLong

@@ -6,8 +6,8 @@ use futures::future::join_all;
 use serde::Serialize;
 
 use crate::{
-    Address, Attempt, CallError, Candidate, GatewayError, HealthStatus, IoJudge, Judge, RefreshReason, ReplicaSet,
-    Request,
+    Address, Attempt, CallError, Candidate, GatewayError, HealthStatus, IoJudge, Judge, RefreshReason,
+    ReplicaSet, Request,
     order::{Rules, View},
     partition::Partition,
     refresh,
@@ -130,7 +130,9 @@ impl<A: Address, H: Send + Sync + 'static> ReplicaPool<A, H> {
     pub async fn warm_up(&self) -> usize {
         let set = self.partition.set.load_full();
         let shared = &self.partition.shared;
-        let opened = join_all(set.replicas().iter().map(|replica| shared.connect(replica, HealthStatus::Unknown))).await;
+        let opened =
+            join_all(set.replicas().iter().map(|replica| shared.connect(replica, HealthStatus::Unknown)))
+                .await;
         opened.into_iter().filter(|opened| *opened == Some(true)).count()
     }
 

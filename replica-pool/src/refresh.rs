@@ -12,7 +12,8 @@ use futures::FutureExt;
 use tokio::{sync::watch, time};
 
 use crate::{
-    Address, GatewayError, Replica, ReplicaSet, config::Order, diagnostics::RefreshReason, health::Mark, partition::Partition,
+    Address, GatewayError, Replica, ReplicaSet, config::Order, diagnostics::RefreshReason, health::Mark,
+    partition::Partition,
 };
 
 const GATEWAY_TIMEOUT: Duration = Duration::from_secs(30);
@@ -190,12 +191,12 @@ impl<A: Address, H: Send + Sync + 'static> Partition<A, H> {
         if !changed && (same_order || shared.config.order() == Order::Shuffled) {
             return false;
         }
+        shared.directory.prune(now);
         // Those who stay enter before they leave, so that nothing of theirs ends in between.
         let replicas: Vec<_> = addresses.into_iter().map(|address| shared.enter(address)).collect();
         for replica in old.replicas() {
             shared.directory.leave(replica.address(), now);
         }
-        shared.directory.prune(now);
         let short = shared.config.target_replicas().is_some_and(|target| replicas.len() < target);
         let short_since = short.then(|| old.short_since.unwrap_or(now));
         self.set.store(Arc::new(ReplicaSet::new(old.version() + u64::from(changed), replicas, short_since)));

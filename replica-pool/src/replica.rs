@@ -31,7 +31,14 @@ pub struct Replica<A, H = ()> {
 impl<A: Address, H> Replica<A, H> {
     pub(crate) fn new(address: A, breaker: Arc<Breaker>) -> Self {
         let health = Health::new(breaker.clock().now());
-        Self { address, breaker, health, handle: ArcSwapOption::empty(), reset_at: AtomicU64::new(0), validating: AtomicBool::new(false) }
+        Self {
+            address,
+            breaker,
+            health,
+            handle: ArcSwapOption::empty(),
+            reset_at: AtomicU64::new(0),
+            validating: AtomicBool::new(false),
+        }
     }
 
     /// Where it lives.

@@ -13,7 +13,11 @@ pub struct ReplicaSet<A, H = ()> {
 }
 
 impl<A, H> ReplicaSet<A, H> {
-    pub(crate) fn new(version: u64, replicas: Vec<Arc<Replica<A, H>>>, short_since: Option<Timestamp>) -> Self {
+    pub(crate) fn new(
+        version: u64,
+        replicas: Vec<Arc<Replica<A, H>>>,
+        short_since: Option<Timestamp>,
+    ) -> Self {
         Self { version, replicas: replicas.into(), short_since }
     }
 
@@ -30,6 +34,9 @@ impl<A, H> ReplicaSet<A, H> {
 
 impl<A: fmt::Debug, H> fmt::Debug for ReplicaSet<A, H> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("ReplicaSet").field("version", &self.version).field("replicas", &self.replicas).finish_non_exhaustive()
+        f.debug_struct("ReplicaSet")
+            .field("version", &self.version)
+            .field("replicas", &self.replicas)
+            .finish_non_exhaustive()
     }
 }

@@ -26,7 +26,9 @@ impl<A: Address, H: Send + Sync + 'static> Shared<A, H> {
     /// The replica at `address`, whichever partitions it serves.
     pub(crate) fn enter(&self, address: &A) -> Arc<Replica<A, H>> {
         let make = || Arc::new(Replica::new(address.clone(), Arc::new(self.breaker(address))));
-        let watch = |replica: &Arc<Replica<A, H>>| Some(self.canaries.as_ref()?.watch(address.clone(), replica.breaker()));
+        let watch = |replica: &Arc<Replica<A, H>>| {
+            Some(self.canaries.as_ref()?.watch(address.clone(), replica.breaker()))
+        };
         self.directory.enter(address, make, watch)
     }
 
@@ -59,6 +61,9 @@ impl<A: Address, H: Send + Sync + 'static> Shared<A, H> {
 
 impl<A, H> fmt::Debug for Shared<A, H> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Shared").field("config", &self.config).field("blueprint", &self.blueprint).finish_non_exhaustive()
+        f.debug_struct("Shared")
+            .field("config", &self.config)
+            .field("blueprint", &self.blueprint)
+            .finish_non_exhaustive()
     }
 }

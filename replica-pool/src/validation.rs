@@ -1,10 +1,6 @@
 //! Opening connections to replicas that failed and were named again. Nobody waits for it.
 
-use std::{
-    panic::AssertUnwindSafe,
-    sync::Arc,
-    thread::available_parallelism,
-};
+use std::{panic::AssertUnwindSafe, sync::Arc, thread::available_parallelism};
 
 use futures::FutureExt;
 use tokio::{sync::Semaphore, time::timeout};

@@ -29,11 +29,13 @@ impl Verdict {
     /// Nothing about the replica, such as a bad request: return it.
     pub const IGNORED: Self = Self::new(Outcome::Ignored, Next::Return);
     /// The replica was not reached: mark it, ask for its addresses, try the next one.
-    pub const UNREACHABLE: Self = Self::new(Outcome::Failure, Next::TryNext).signal(Signal::Unreachable).sent(false);
+    pub const UNREACHABLE: Self =
+        Self::new(Outcome::Failure, Next::TryNext).signal(Signal::Unreachable).sent(false);
     /// The connection broke, or the attempt timed out, after the request may have been sent.
     pub const BROKEN: Self = Self::new(Outcome::Failure, Next::TryNext).signal(Signal::Unreachable);
     /// The replica said that it is gone from this address, and did nothing.
-    pub const REPLICA_GONE: Self = Self::new(Outcome::Failure, Next::TryNext).signal(Signal::ReplicaGone).sent(false);
+    pub const REPLICA_GONE: Self =
+        Self::new(Outcome::Failure, Next::TryNext).signal(Signal::ReplicaGone).sent(false);
 
     /// A verdict with no signal, on a request that may have been sent.
     pub const fn new(outcome: Outcome, next: Next) -> Self {
@@ -102,6 +104,9 @@ impl<T, E, F: Fn(&Result<T, E>) -> Verdict + Sync> Judge<T, E> for F {
 
 /// The judge of calls that name none: `Ok` is a success; an `Err` that is, or is caused by, an
 /// [`io::Error`] is judged [by its kind](io_verdict); any other is a [failure](Verdict::FAILURE).
+///
+/// An error type that wraps an `io::Error` transparently, so that it is not its own
+/// [`source`](Error::source), hides it: write a judge that calls [`io_verdict`].
 #[derive(Clone, Copy, Debug, Default)]
 #[non_exhaustive]
 pub struct IoJudge;
@@ -128,9 +133,8 @@ pub const fn io_verdict(kind: io::ErrorKind) -> Verdict {
         ConnectionRefused | HostUnreachable | NetworkUnreachable | NetworkDown | AddrNotAvailable => {
             Verdict::UNREACHABLE
         }
-        ConnectionReset | ConnectionAborted | BrokenPipe | NotConnected | UnexpectedEof | WriteZero | TimedOut => {
-            Verdict::BROKEN
-        }
+        ConnectionReset | ConnectionAborted | BrokenPipe | NotConnected | UnexpectedEof | WriteZero
+        | TimedOut => Verdict::BROKEN,
         _ => Verdict::FAILURE,
     }
 }
@@ -151,7 +155,10 @@ mod tests {
         let reset = judge(io::ErrorKind::ConnectionReset);
         assert_eq!((reset.signal, reset.sent), (Signal::Unreachable, true));
         let other = judge(io::ErrorKind::InvalidData);
-        assert_eq!((other.signal, other.outcome, other.next), (Signal::None, Outcome::Failure, Next::TryNext));
+        assert_eq!(
+            (other.signal, other.outcome, other.next),
+            (Signal::None, Outcome::Failure, Next::TryNext)
+        );
         assert_eq!(Judge::<_, Wrapped>::judge(&IoJudge, &Ok(1)), Verdict::SUCCESS);
     }
 }

@@ -7,8 +7,8 @@ use fastrand::Rng;
 use tokio::time::timeout;
 
 use crate::{
-    Address, AllOpen, Attempt, AttemptRecord, AttemptResult, CallError, Diagnostics, Judge, Lease, RefreshReason,
-    RefreshRecord, Replica, ReplicaSet, Verdict,
+    Address, AllOpen, Attempt, AttemptRecord, AttemptResult, CallError, Diagnostics, Judge, Lease,
+    RefreshReason, RefreshRecord, Replica, ReplicaSet, Verdict,
     config::WhenAllOpen,
     order::{Rules, View},
     partition::Partition,
@@ -56,7 +56,16 @@ where
             diagnostics.validation_enabled = partition.shared.config.validation();
         }
         let until = partition.now() + limits.deadline;
-        Self { partition, limits, diagnostics, until, rng: Rng::new(), attempts: 0, failed: Vec::new(), last: None }
+        Self {
+            partition,
+            limits,
+            diagnostics,
+            until,
+            rng: Rng::new(),
+            attempts: 0,
+            failed: Vec::new(),
+            last: None,
+        }
     }
 
     pub(crate) async fn run<Fut>(
@@ -77,7 +86,9 @@ where
             match self.pass(&set, judge, &mut body).await {
                 Pass::Ended(result) => return result,
                 Pass::AllRejected(_) if !waited && self.await_first_rounds().await => waited = true,
-                Pass::AllRejected(rejections) => return self.all_open(&set, rejections, judge, &mut body).await,
+                Pass::AllRejected(rejections) => {
+                    return self.all_open(&set, rejections, judge, &mut body).await;
+                }
                 Pass::Failed if resolved || self.partition.fixed || self.is_out_of_attempts() => {
                     return self.exhausted();
                 }
@@ -118,12 +129,17 @@ where
             if self.attempts > 0 && self.partition.now() >= self.until {
                 return Pass::Ended(self.out_of_time());
             }
-            let lease = Lease::new(Arc::clone(self.partition), Arc::clone(replica), set.version(), Some(permit));
+            let lease =
+                Lease::new(Arc::clone(self.partition), Arc::clone(replica), set.version(), Some(permit));
             if let Some(result) = self.attempt(lease, view, judge, body).await {
                 return Pass::Ended(result);
             }
         }
-        if self.attempts == before && self.attempts == 0 { Pass::AllRejected(rejections) } else { Pass::Failed }
+        if self.attempts == before && self.attempts == 0 {
+            Pass::AllRejected(rejections)
+        } else {
+            Pass::Failed
+        }
     }
 
     fn choose(&mut self, set: &Set<A, H>, tried: &[usize]) -> Option<(usize, View)> {
@@ -132,11 +148,13 @@ where
         let (rules, bound) = (Rules { order: config.order(), trial_ratio }, config.unhealthy_timeout());
         let now = Now::of(&*self.partition.shared.clock);
         let (failed, mut overdue) = (&self.failed, false);
-        let views = set.replicas().iter().enumerate().filter(|(index, _)| !tried.contains(index)).map(|(index, replica)| {
-            let view = View::of(replica, &now, bound);
-            overdue |= view.overdue;
-            (index, view, failed.iter().any(|other| Arc::ptr_eq(other, replica)))
-        });
+        let views = set.replicas().iter().enumerate().filter(|(index, _)| !tried.contains(index)).map(
+            |(index, replica)| {
+                let view = View::of(replica, &now, bound);
+                overdue |= view.overdue;
+                (index, view, failed.iter().any(|other| Arc::ptr_eq(other, replica)))
+            },
+        );
         let chosen = rules.first(views, &mut self.rng);
         if let Some((reason, request)) = self.partition.look_after(set, overdue) {
             self.record_refresh(reason, request, None);
@@ -202,7 +220,8 @@ where
         self.record_refresh(RefreshReason::Exhausted, request, None);
         if self.partition.shared.config.when_all_open() == WhenAllOpen::TryLeastBad {
             let forced = |replica: &Arc<Replica<A, H>>| replica.breaker().mode() == Mode::ForcedOpen;
-            let tried: Vec<_> = (0..set.replicas().len()).filter(|index| forced(&set.replicas()[*index])).collect();
+            let tried: Vec<_> =
+                (0..set.replicas().len()).filter(|index| forced(&set.replicas()[*index])).collect();
             if let Some((index, view)) = self.choose(set, &tried) {
                 let replica = Arc::clone(&set.replicas()[index]);
                 let lease = Lease::new(Arc::clone(self.partition), replica, set.version(), None);
@@ -256,7 +275,11 @@ where
         self.wait_for_refresh(set, RefreshReason::Exhausted).await.map(|_| ())
     }
 
-    async fn wait_for_refresh(&mut self, set: &Set<A, H>, reason: RefreshReason) -> Result<Ended, CallError<E>> {
+    async fn wait_for_refresh(
+        &mut self,
+        set: &Set<A, H>,
+        reason: RefreshReason,
+    ) -> Result<Ended, CallError<E>> {
         let request = self.partition.refresh(set.version(), reason);
         let Request::Run { number, .. } = request else { return Ok(Ended::default()) };
         let begun = self.partition.now();
@@ -288,7 +311,8 @@ where
 
     fn record_selection(&mut self, set: &Set<A, H>) {
         let Some(diagnostics) = &mut self.diagnostics else { return };
-        let (now, bound) = (Now::of(&*self.partition.shared.clock), self.partition.shared.config.unhealthy_timeout());
+        let (now, bound) =
+            (Now::of(&*self.partition.shared.clock), self.partition.shared.config.unhealthy_timeout());
         diagnostics.replica_status_list = Default::default();
         for replica in set.replicas() {
             diagnostics.replica_status_list.push(replica.address(), View::of(replica, &now, bound));

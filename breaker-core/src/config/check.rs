@@ -154,7 +154,8 @@ impl<'d> Checker<'d> {
             Err(reason) => {
                 if let Some(member) = self.member(key) {
                     let path = joined(self.block.path(), key);
-                    let fault = self.fault_of(&member.value, member.start, &path, &format!("is refused: {reason}"));
+                    let fault =
+                        self.fault_of(&member.value, member.start, &path, &format!("is refused: {reason}"));
                     self.faults.push(fault);
                 }
                 false
@@ -188,7 +189,8 @@ impl<'d> Checker<'d> {
         // A strategy that rejects its keys without naming one cannot be built, and must say so.
         built.map(|built| (built, self.warnings)).ok_or_else(|| {
             let path = self.block.path().to_owned();
-            Fault { path, ..self.document.fault(self.block.start(), "these settings do not go together") }.into()
+            Fault { path, ..self.document.fault(self.block.start(), "these settings do not go together") }
+                .into()
         })
     }
 

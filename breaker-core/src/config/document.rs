@@ -76,7 +76,9 @@ impl Document {
             }
         }
         if let Some(offset) = too_deep(&document.text, Self::MAX_DEPTH) {
-            return Err(document.fault(offset, "arrays and objects are nested more than 64 levels deep").into());
+            return Err(document
+                .fault(offset, "arrays and objects are nested more than 64 levels deep")
+                .into());
         }
         document.root = Some(document.root_node()?);
         Ok(document)
@@ -87,12 +89,12 @@ impl Document {
         self.text = text;
     }
 
-    fn root_node(&self) -> Result<Node, Fault> {
+    fn root_node(&self) -> Result<Node, ConfigError> {
         let parsed = parse_to_ast(&self.text, &CollectOptions::default(), &json_with_comments());
         match parsed {
             Ok(parsed) => match &parsed.value {
                 Some(root) => Ok(Node::from_ast(root)),
-                None => Err(self.fault(0, "the file is empty; without settings it reads `{}`")),
+                None => Err(self.fault(0, "the file is empty; without settings it reads `{}`").into()),
             },
             Err(error) => {
                 let offset = error.range().start;
@@ -102,7 +104,7 @@ impl Document {
                     ParseErrorKind::UnterminatedArray => "this array is not closed".to_owned(),
                     other => uncapitalized(&other.to_string()),
                 };
-                Err(self.fault(offset, format!("not valid JSON at line {line}, column {column}: {what}")))
+                Err(self.fault(offset, format!("not valid JSON at line {line}, column {column}: {what}")).into())
             }
         }
     }

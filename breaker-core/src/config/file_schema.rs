@@ -24,7 +24,7 @@ pub(super) fn of(file: &FileSchema<'_>) -> Value {
         definitions.extend(entry.keys.definitions().clone());
     }
     for (name, keys) in file.beside {
-        definitions.insert((*name).to_owned(), beside(keys));
+        definitions.insert((*name).to_owned(), strict(keys));
         definitions.extend(keys.definitions().clone());
     }
     let names = [BREAKER].into_iter().chain(file.beside.iter().map(|(name, _)| *name));
@@ -102,15 +102,7 @@ fn branch(entry: &Entry, entries: &[Entry]) -> Value {
     schema
 }
 
-fn beside(keys: &KeySchema) -> Value {
-    let mut schema = strict(keys);
-    if let Some(schema) = schema.as_object_mut() {
-        schema.insert("type".to_owned(), json!(["object", "null"]));
-    }
-    schema
-}
-
-/// The schema of a `Keys` type, refusing all keys but its own, each of which may be `null`.
+/// The schema of a block with these keys, which may be `null`, refusing all keys but its own, each of which may be `null`.
 fn strict(keys: &KeySchema) -> Value {
     let mut schema = keys.resolved(keys.root()).clone();
     if let Some(object) = schema.as_object_mut() {
@@ -118,6 +110,7 @@ fn strict(keys: &KeySchema) -> Value {
             object.remove(member);
         }
         object.entry("properties").or_insert_with(|| json!({}));
+        object.insert("type".to_owned(), json!(["object", "null"]));
     }
     close(&mut schema);
     tidy(&mut schema);
@@ -173,7 +166,8 @@ fn allow_null(schema: &mut Value) {
     }
     if sorts.is_empty() {
         let nullable = |branch: &Value| types(branch).contains(&"null");
-        if schema.get("anyOf").and_then(Value::as_array).is_some_and(|branches| branches.iter().any(nullable)) {
+        if schema.get("anyOf").and_then(Value::as_array).is_some_and(|branches| branches.iter().any(nullable))
+        {
             return;
         }
         let free = schema.as_object().is_none_or(|object| {

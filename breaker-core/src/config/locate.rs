@@ -103,7 +103,9 @@ impl<'d> Blocks<'d> {
                 hit
             }
         };
-        Ok(hit.map_or(absent, |hit| Block::new(self.document, hit.path, hit.member.start, Some(&hit.member.value))))
+        Ok(hit.map_or(absent, |hit| {
+            Block::new(self.document, hit.path, hit.member.start, Some(&hit.member.value))
+        }))
     }
 
     /// Reads the block that stands [beside](Self::beside) `circuitBreaker` as settings of type `C`.
@@ -158,7 +160,8 @@ fn descend<'d>(
 ) -> Result<Vec<Hit<'d>>, ConfigError> {
     let Some((segment, rest)) = segments.split_first() else { return hits_in(document, node, &path, name) };
     let mut found = Vec::new();
-    let ways: Vec<_> = node.members().unwrap_or_default().iter().filter(|member| member.key == *segment).collect();
+    let ways: Vec<_> =
+        node.members().unwrap_or_default().iter().filter(|member| member.key == *segment).collect();
     for way in &ways {
         found.extend(descend(document, &way.value, joined(&path, segment), rest, name)?);
     }
@@ -171,8 +174,14 @@ fn descend<'d>(
 }
 
 /// The block of that name right in `node`, unless it is `null`.
-fn hits_in<'d>(document: &Document, node: &'d Node, path: &str, name: &str) -> Result<Vec<Hit<'d>>, ConfigError> {
-    let members: Vec<_> = node.members().unwrap_or_default().iter().filter(|member| member.key == name).collect();
+fn hits_in<'d>(
+    document: &Document,
+    node: &'d Node,
+    path: &str,
+    name: &str,
+) -> Result<Vec<Hit<'d>>, ConfigError> {
+    let members: Vec<_> =
+        node.members().unwrap_or_default().iter().filter(|member| member.key == name).collect();
     if let [first, second, ..] = members.as_slice() {
         return Err(twice(document, first.start, second.start, joined(path, name)).into());
     }

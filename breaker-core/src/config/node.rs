@@ -41,7 +41,9 @@ impl Node {
             ast::Value::NumberLit(lit) => Kind::Number(lit.value.to_owned()),
             ast::Value::StringLit(lit) => Kind::String(lit.value.clone().into_owned()),
             ast::Value::Array(array) => Kind::Array(array.elements.iter().map(Self::from_ast).collect()),
-            ast::Value::Object(object) => Kind::Object(object.properties.iter().map(Member::from_ast).collect()),
+            ast::Value::Object(object) => {
+                Kind::Object(object.properties.iter().map(Member::from_ast).collect())
+            }
         };
         Self { start: range.start, end: range.end, kind }
     }
@@ -57,7 +59,6 @@ impl Node {
             _ => None,
         }
     }
-
 
     /// What sort of value this is, for messages.
     pub(super) fn sort(&self) -> &'static str {

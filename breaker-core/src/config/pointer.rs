@@ -1,6 +1,9 @@
 //! JSON pointers (RFC 6901) into a [`Document`].
 
-use super::{Document, Fault, node::{Kind, Node}};
+use super::{
+    Document, Fault,
+    node::{Kind, Node},
+};
 
 /// What a pointer points to, and what that stands in.
 pub(super) struct Pointed<'d> {
@@ -19,15 +22,21 @@ pub(super) fn follow<'d>(document: &Document, root: &'d Node, pointer: &str) -> 
         return Ok(at);
     }
     let Some(tokens) = pointer.strip_prefix('/') else {
-        return Err(document.fault(0, format!("the pointer {pointer:?} is not empty and does not begin with a slash")));
+        return Err(document
+            .fault(0, format!("the pointer {pointer:?} is not empty and does not begin with a slash")));
     };
     for token in tokens.split('/') {
         let Some(token) = unescaped(token) else {
-            return Err(document.fault(0, format!("the pointer {pointer:?} has a ~ that is neither ~0 nor ~1")));
+            return Err(
+                document.fault(0, format!("the pointer {pointer:?} has a ~ that is neither ~0 nor ~1"))
+            );
         };
         at = step(document, &at, &token).ok_or_else(|| {
             let place = if at.path.is_empty() { "the file" } else { at.path.as_str() };
-            document.fault(at.start, format!("the pointer {pointer:?} points to nothing: {place} has no {token:?}"))
+            document.fault(
+                at.start,
+                format!("the pointer {pointer:?} points to nothing: {place} has no {token:?}"),
+            )
         })??;
     }
     Ok(at)
@@ -48,7 +57,8 @@ fn step<'d>(document: &Document, at: &Pointed<'d>, token: &str) -> Option<Result
             Some(Ok(Pointed { node: &member.value, path, start: member.start, parent }))
         }
         Kind::Array(elements) => {
-            let plain = token.bytes().all(|byte| byte.is_ascii_digit()) && (token == "0" || !token.starts_with('0'));
+            let plain =
+                token.bytes().all(|byte| byte.is_ascii_digit()) && (token == "0" || !token.starts_with('0'));
             let node = elements.get(plain.then(|| token.parse::<usize>().ok())??)?;
             Some(Ok(Pointed { node, path: format!("{}[{token}]", at.path), start: node.start, parent }))
         }

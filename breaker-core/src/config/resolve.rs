@@ -67,7 +67,8 @@ impl Registry {
         let choice = self.named(block, checker, member);
         let Some(second) = second else { return choice };
         let path = joined(block.path(), &second.key);
-        let fault = checker.fault_of(&second.value, second.start, &path, "is a second choice of the strategy");
+        let fault =
+            checker.fault_of(&second.value, second.start, &path, "is a second choice of the strategy");
         checker.push(Fault { hint: Some(format!("remove {:?} or {:?}", member.key, second.key)), ..fault });
         match choice {
             Choice::Of(entry, _) if second.value.to_value() == entry.name => choice,

@@ -134,7 +134,9 @@ impl TryFrom<PoolKeys> for PoolConfig {
             unhealthy_timeout: span(keys.unhealthy_timeout, default.unhealthy_timeout),
             target_replicas: keys.target_replicas,
             refresh_interval: keys.refresh_interval.map(IsoDuration::get),
-            reset_circuits_on_refresh: keys.reset_circuits_on_refresh.unwrap_or(default.reset_circuits_on_refresh),
+            reset_circuits_on_refresh: keys
+                .reset_circuits_on_refresh
+                .unwrap_or(default.reset_circuits_on_refresh),
             validation: keys.validation.and_then(|keys| keys.enabled).unwrap_or(default.validation),
             attempt_timeout: span(keys.attempt_timeout, default.attempt_timeout),
             max_attempts: keys.max_attempts,

@@ -40,7 +40,8 @@ mod tests {
 
     #[tokio::test]
     async fn a_name_that_cannot_be_is_a_failure_and_not_an_empty_set() {
-        let error = Gateway::<_, ()>::addresses(&DnsName::new("no host has blanks", 1), &()).await.unwrap_err();
+        let error =
+            Gateway::<_, ()>::addresses(&DnsName::new("no host has blanks", 1), &()).await.unwrap_err();
         assert!(matches!(error, GatewayError::Failed(_)), "{error}");
     }
 }

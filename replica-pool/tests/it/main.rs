@@ -1,3 +1,5 @@
-//! Integration tests of the pool.
+//! The pool as its users see it, in virtual time.
 
 mod config;
+mod kit;
+mod refresh;

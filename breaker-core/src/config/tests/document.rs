@@ -51,7 +51,10 @@ fn nothing_else_beyond_json_is_accepted() {
 #[test]
 fn a_syntax_error_says_where() {
     assert_eq!(error("{\n  \"a\": nope\n}"), "2:8: not valid JSON at line 2, column 8: unexpected word");
-    assert_eq!(error("{ \"a\": { \"b\": 3,"), "1:8: not valid JSON at line 1, column 8: this object is not closed");
+    assert_eq!(
+        error("{ \"a\": { \"b\": 3,"),
+        "1:8: not valid JSON at line 1, column 8: this object is not closed"
+    );
     assert_eq!(error("[1,\n [2"), "2:2: not valid JSON at line 2, column 2: this array is not closed");
 }
 
@@ -92,7 +95,10 @@ fn sixty_four_levels_are_the_most() {
     assert!(Document::parse("f", nested("[", "]", 64)).is_ok());
     assert_eq!(error(nested("[", "]", 65)), "1:65: arrays and objects are nested more than 64 levels deep");
     assert!(Document::parse("f", nested("{\"a\":", "}", 64)).is_ok());
-    assert_eq!(error(nested("{\"a\":", "}", 65)), "1:321: arrays and objects are nested more than 64 levels deep");
+    assert_eq!(
+        error(nested("{\"a\":", "}", 65)),
+        "1:321: arrays and objects are nested more than 64 levels deep"
+    );
     assert!(error("[".repeat(1_000_000)).ends_with("64 levels deep"));
     assert!(error("{\"a\":".repeat(200_000)).ends_with("64 levels deep"));
 }
@@ -116,7 +122,10 @@ fn a_missing_file_is_absent_and_an_unreadable_one_an_error_of_its_own() {
 
     assert!(Document::open(&file).unwrap().is_absent());
     let unreadable = Document::open(&folder).unwrap_err();
-    assert!(matches!(&unreadable, LoadError::Unreadable { file, .. } if *file == folder), "a directory: {unreadable}");
+    assert!(
+        matches!(&unreadable, LoadError::Unreadable { file, .. } if *file == folder),
+        "a directory: {unreadable}"
+    );
 
     fs::write(&file, "{\n?").unwrap();
     let invalid = Document::open(&file).unwrap_err();

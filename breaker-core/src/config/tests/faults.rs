@@ -27,13 +27,21 @@ fn strategy_and_type_together_are_an_error_even_if_equal() {
 
 #[test]
 fn an_unknown_strategy_is_told_with_the_known_ones() {
-    assert_eq!(errors(r#"{"strategy": "MAGIC"}"#), [format!(r#"strategy: "MAGIC" is not a known strategy; {NAMES}"#)]);
+    assert_eq!(
+        errors(r#"{"strategy": "MAGIC"}"#),
+        [format!(r#"strategy: "MAGIC" is not a known strategy; {NAMES}"#)]
+    );
     assert_eq!(
         errors(r#"{"type": "other_strategy"}"#),
-        [format!(r#"type: "other_strategy" is not a known strategy; {NAMES}; did you mean "OTHER_STRATEGY"?"#)]
+        [format!(
+            r#"type: "other_strategy" is not a known strategy; {NAMES}; did you mean "OTHER_STRATEGY"?"#
+        )]
     );
     assert_eq!(errors(r#"{"strategy": 5}"#), [format!("strategy: 5 is a number; {NAMES}")]);
-    assert_eq!(errors(r#"{"strategy": ["SAMPLE"]}"#), [format!(r#"strategy: ["SAMPLE"] is an array; {NAMES}"#)]);
+    assert_eq!(
+        errors(r#"{"strategy": ["SAMPLE"]}"#),
+        [format!(r#"strategy: ["SAMPLE"] is an array; {NAMES}"#)]
+    );
     assert_eq!(errors(r#"{"strategy": ""}"#), [format!(r#"strategy: "" is not a known strategy; {NAMES}"#)]);
 }
 
@@ -50,14 +58,19 @@ fn keys_are_checked_as_far_as_the_strategy_is_clear() {
 
 #[test]
 fn a_block_must_be_an_object() {
-    for (block, sort) in [("5", "a number"), ("[]", "an array"), (r#""STATIC""#, "a string"), ("false", "a boolean")] {
+    for (block, sort) in
+        [("5", "a number"), ("[]", "an array"), (r#""STATIC""#, "a string"), ("false", "a boolean")]
+    {
         assert_eq!(errors(block), [format!("circuitBreaker: {block} is {sort}; allowed: an object or null")]);
     }
 }
 
 #[test]
 fn an_unknown_key_is_told_with_the_nearest_known_one() {
-    assert_eq!(errors(r#"{"strategy": "SAMPLE", "cuont": 1}"#), [r#"cuont: unknown key; did you mean "count"?"#]);
+    assert_eq!(
+        errors(r#"{"strategy": "SAMPLE", "cuont": 1}"#),
+        [r#"cuont: unknown key; did you mean "count"?"#]
+    );
     assert_eq!(errors(r#"{"cuont": 1}"#), [r#"cuont: unknown key; did you mean "count"?"#]);
     assert_eq!(errors(r#"{"cuont": null}"#), [r#"cuont: unknown key; did you mean "count"?"#]);
     assert_eq!(

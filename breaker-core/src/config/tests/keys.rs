@@ -45,8 +45,13 @@ fn bounds_hold_and_are_told() {
     assert_eq!(errors(r#"{"percent": 1e400}"#), [format!("percent: 1e400 is too large a number; {number}")]);
     assert_eq!(effective(r#"{"percent": 1e-3}"#, "percent"), json!(0.001));
     assert!(errors(r#"{"signed": 1e30}"#)[0].starts_with("signed: 1e30 is out of range"));
-    assert!(errors(r#"{"signed": 9223372036854775808}"#)[0].starts_with("signed: 9223372036854775808 is refused"));
-    assert!(errors(r#"{"signed": 99999999999999999999}"#)[0].starts_with("signed: 99999999999999999999 is out of"));
+    assert!(
+        errors(r#"{"signed": 9223372036854775808}"#)[0].starts_with("signed: 9223372036854775808 is refused")
+    );
+    assert!(
+        errors(r#"{"signed": 99999999999999999999}"#)[0]
+            .starts_with("signed: 99999999999999999999 is out of")
+    );
 }
 
 #[test]
@@ -62,8 +67,14 @@ fn a_wrong_type_is_told_with_the_right_one() {
         ["either: false is not allowed; allowed: a string or an integer, at least 0, at most 4294967295"]
     );
     let long = format!(r#"{{"enabled": "{}"}}"#, "x".repeat(1_000));
-    assert_eq!(errors(&long), [format!("enabled: \"{}… is a string; allowed: true or false", "x".repeat(59))]);
-    assert_eq!(errors("{\"ports\": {\n  \"a\": 1\n}}"), [r#"ports: { "a": 1 } is an object; allowed: an array"#]);
+    assert_eq!(
+        errors(&long),
+        [format!("enabled: \"{}… is a string; allowed: true or false", "x".repeat(59))]
+    );
+    assert_eq!(
+        errors("{\"ports\": {\n  \"a\": 1\n}}"),
+        [r#"ports: { "a": 1 } is an object; allowed: an array"#]
+    );
 }
 
 #[test]
@@ -138,7 +149,13 @@ fn what_only_the_type_knows_is_told_at_the_key() {
 
 #[test]
 fn null_is_the_default_for_every_key() {
-    assert_eq!(effective(r#"{"count": null, "delay": null, "nested": null, "mode": null}"#, "count"), json!(2));
+    assert_eq!(
+        effective(r#"{"count": null, "delay": null, "nested": null, "mode": null}"#, "count"),
+        json!(2)
+    );
     assert_eq!(effective(r#"{"delay": null}"#, "delay"), json!("PT20S"));
-    assert_eq!(effective(r#"{"nested": {"level": null}}"#, "nested"), json!({ "level": null, "inner": null }));
+    assert_eq!(
+        effective(r#"{"nested": {"level": null}}"#, "nested"),
+        json!({ "level": null, "inner": null })
+    );
 }

@@ -112,7 +112,9 @@ fn a_pointer_to_nothing_is_an_error_that_names_it() {
 
 #[test]
 fn what_is_no_pointer_is_an_error() {
-    assert!(path_at("{}", "a").unwrap_err().contains(r#"the pointer "a" is not empty and does not begin with"#));
+    assert!(
+        path_at("{}", "a").unwrap_err().contains(r#"the pointer "a" is not empty and does not begin with"#)
+    );
     assert!(path_at("{}", "/~2").unwrap_err().contains("neither ~0 nor ~1"));
     assert!(path_at("{}", "/a~").unwrap_err().contains("neither ~0 nor ~1"));
     assert!(path_at(r#"{"a": 1, "a": 2}"#, "/a").unwrap_err().contains("duplicate key"));
@@ -121,7 +123,10 @@ fn what_is_no_pointer_is_an_error() {
 #[test]
 fn the_block_beside_stands_in_the_same_object() {
     assert_eq!(beside(r#"{"circuitBreaker": {}, "beside": {"size": 3}}"#), Ok(Some(3)));
-    assert_eq!(beside(r#"{"solver": {"remote": {"beside": {"size": 4}, "circuitBreaker": {}}}}"#), Ok(Some(4)));
+    assert_eq!(
+        beside(r#"{"solver": {"remote": {"beside": {"size": 4}, "circuitBreaker": {}}}}"#),
+        Ok(Some(4))
+    );
     assert_eq!(beside(r#"{"circuitBreaker": {}}"#), Ok(None));
     assert_eq!(beside(r#"{"circuitBreaker": {}, "beside": null}"#), Ok(None));
     assert_eq!(beside(r#"{"circuitBreaker": {}, "elsewhere": {"beside": 5}}"#), Ok(None));
@@ -134,7 +139,8 @@ fn without_a_breaker_the_block_beside_may_stand_in_any_of_the_three_places() {
     assert_eq!(beside(r#"{"solver": {"remote": {"beside": {"size": 3}}}}"#), Ok(Some(3)));
     assert_eq!(
         beside(r#"{"beside": {}, "solverRemote": {"beside": {}}}"#),
-        Err("f:1:33: solverRemote.beside: a second beside block; the first is beside at line 1, column 2".to_owned())
+        Err("f:1:33: solverRemote.beside: a second beside block; the first is beside at line 1, column 2"
+            .to_owned())
     );
 }
 
@@ -142,7 +148,8 @@ fn without_a_breaker_the_block_beside_may_stand_in_any_of_the_three_places() {
 fn a_block_beside_that_stands_apart_would_be_overlooked_and_is_an_error() {
     assert_eq!(
         beside(r#"{"solverRemote": {"circuitBreaker": {}}, "beside": {"size": 1}}"#),
-        Err("f:1:42: beside: stands apart from solverRemote.circuitBreaker; allowed: solverRemote.beside".to_owned())
+        Err("f:1:42: beside: stands apart from solverRemote.circuitBreaker; allowed: solverRemote.beside"
+            .to_owned())
     );
 }
 

@@ -2,6 +2,7 @@
 
 mod document;
 mod faults;
+mod hostile;
 mod keys;
 mod locate;
 mod registry;

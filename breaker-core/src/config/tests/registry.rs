@@ -54,5 +54,8 @@ fn non_resilient_has_no_keys_and_is_always_closed() {
     assert_eq!(blueprint.build(Timestamp::ZERO).state(), State::Closed);
     assert!(!blueprint.needs_probe());
     let error = read(r#"{"circuitBreaker": {"strategy": "NON_RESILIENT", "count": 1}}"#).unwrap_err();
-    assert!(error.to_string().ends_with("circuitBreaker.count: unknown key; allowed: strategy or type"), "{error}");
+    assert!(
+        error.to_string().ends_with("circuitBreaker.count: unknown key; allowed: strategy or type"),
+        "{error}"
+    );
 }

@@ -79,7 +79,11 @@ impl StrategyConfig for Sample {
         keys.delay.get_or_insert(IsoDuration::from_secs(20));
         if capacity < count {
             let allowed = format!("at least {count}, since count is {count}");
-            return Err(Violations(vec![Violation { key: "capacity", value: capacity.to_string(), allowed }]));
+            return Err(Violations(vec![Violation {
+                key: "capacity",
+                value: capacity.to_string(),
+                allowed,
+            }]));
         }
         Ok(Self(keys))
     }

@@ -9,8 +9,11 @@ fn schema() -> Value {
 #[test]
 fn the_blocks_are_described_in_all_three_places() {
     let schema = schema();
-    for place in ["/properties", "/properties/solverRemote/properties", "/properties/solver/properties/remote/properties"]
-    {
+    for place in [
+        "/properties",
+        "/properties/solverRemote/properties",
+        "/properties/solver/properties/remote/properties",
+    ] {
         let blocks = schema.pointer(place).unwrap();
         assert_eq!(blocks["circuitBreaker"], json!({ "$ref": "#/$defs/circuitBreaker" }));
         assert_eq!(blocks["beside"], json!({ "$ref": "#/$defs/beside" }));

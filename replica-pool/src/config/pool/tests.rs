@@ -59,7 +59,11 @@ fn every_key_reaches_its_setting() {
     assert_eq!(config.deadline(), Duration::ZERO);
     assert_eq!(config.abandoned_call_is_failure_after(), Duration::from_millis(500));
 
-    assert_eq!(from_value::<PoolConfig>(to_value(&config).unwrap()).unwrap(), config, "reads back what it writes");
+    assert_eq!(
+        from_value::<PoolConfig>(to_value(&config).unwrap()).unwrap(),
+        config,
+        "reads back what it writes"
+    );
 }
 
 #[test]

@@ -58,7 +58,9 @@ fn every_expectation_has_its_file_and_every_file_its_expectation() {
 
 #[test]
 fn what_is_effective_reads_back_the_same() {
-    for name in expected().into_iter().filter(|(_, reading)| reading.get("error").is_none()).map(|(name, _)| name) {
+    for name in
+        expected().into_iter().filter(|(_, reading)| reading.get("error").is_none()).map(|(name, _)| name)
+    {
         let first = Config::from_file(configs().join(&name)).unwrap();
         let again = read(&first.effective().to_string());
         assert_eq!(again.effective(), first.effective(), "{name}");
@@ -111,6 +113,6 @@ fn a_pointer_finds_blocks_in_unusual_places() {
 fn old_keys_that_nobody_knows_are_warnings() {
     let config = read("{ \"circuitBreaker\": {\n  \"failureThreshold\": 4, \"logChanges\": true } }");
     let warnings: Vec<_> = config.warnings.iter().map(ToString::to_string).collect();
-    assert_eq!(warnings, ["f.json:2:27: circuitBreaker.logChanges: unknown key, ignored"]);
+    assert_eq!(warnings, ["f.json:2:26: circuitBreaker.logChanges: unknown key, ignored"]);
     assert_eq!(config.breaker.effective()["failureThreshold"], 4);
 }

@@ -61,7 +61,10 @@ fn schema_and_checker_are_of_one_mind() {
         (r#"{"strategy": "STATIC_THRESHOLD", "type": null}"#, true),
         (r#"{"failureThreshold": null, "failureRateThreshold": null}"#, true),
         (r#"{"strategy": "CANARY_RATE_THRESHOLD", "testDelay": null, "slidingWindowType": null}"#, true),
-        (r#"{"strategy": "CANARY_RATE_THRESHOLD", "slidingWindowType": "TIME_BASED", "initialState": "closed"}"#, true),
+        (
+            r#"{"strategy": "CANARY_RATE_THRESHOLD", "slidingWindowType": "TIME_BASED", "initialState": "closed"}"#,
+            true,
+        ),
         (r#"{"strategy": "CANARY_RATE_THRESHOLD", "slidingWindowType": "time_based"}"#, false),
         (r#"{"strategy": "NON_RESILIENT", "testDelay": null}"#, true),
         (r#"{"strategy": "NON_RESILIENT", "testDelay": 1}"#, false),
@@ -137,7 +140,10 @@ fn the_defaults_of_the_schema_are_the_effective_ones() {
         }
     }
     assert!(seen >= 20, "{seen}");
-    assert_eq!(schema.pointer("/$defs/circuitBreaker/properties/strategy/default"), Some(&json!("STATIC_THRESHOLD")));
+    assert_eq!(
+        schema.pointer("/$defs/circuitBreaker/properties/strategy/default"),
+        Some(&json!("STATIC_THRESHOLD"))
+    );
 }
 
 #[test]

@@ -58,7 +58,10 @@ fn a_strategy_of_ones_own_has_the_same_file_errors_and_schema() {
 #[test]
 fn a_name_is_taken_once() {
     let mut registry = builtin();
-    assert_eq!(registry.names().collect::<Vec<_>>(), ["STATIC_THRESHOLD", "CANARY_RATE_THRESHOLD", "NON_RESILIENT"]);
+    assert_eq!(
+        registry.names().collect::<Vec<_>>(),
+        ["STATIC_THRESHOLD", "CANARY_RATE_THRESHOLD", "NON_RESILIENT"]
+    );
     let error = registry.register::<StaticThreshold>().unwrap_err();
     assert_eq!(error, RegisterError::NameTaken("STATIC_THRESHOLD"));
 }

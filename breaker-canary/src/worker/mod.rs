@@ -1,0 +1,144 @@
+//! The worker: knocks at open circuits until their remotes answer.
+//!
+//! One task attends to all circuits. A circuit that is not open costs it nothing: it waits for the breaker to
+//! tell of a change, without a timer. A circuit that is open has a timer, and rounds of probes that run as tasks of
+//! their own, so that one that hangs or panics hurts nobody else.
+
+mod crew;
+mod probe;
+mod registration;
+mod watch;
+
+#[cfg(test)]
+mod tests;
+
+use std::{any::type_name, fmt, sync::Arc};
+
+use breaker_core::Breaker;
+use futures::stream::{FuturesUnordered, StreamExt};
+use tokio::{
+    sync::mpsc::{self, UnboundedReceiver, UnboundedSender},
+    task::JoinSet,
+};
+
+pub use self::{probe::Probe, registration::Registration};
+
+use self::{crew::Crew, watch::Watch};
+
+/// How many rounds of probes run side by side unless told otherwise.
+const ROUNDS_AT_ONCE: usize = 64;
+
+/// Probes open circuits, each as its strategy's [plan](breaker_core::ProbePlan) says, and gives the breakers
+/// the verdicts.
+///
+/// - A circuit that is open when it is registered, or that is reset while it is open, is tried at once (a little
+///   later when there are many of them, so that they don't all go at the same time). One that has just been tripped
+///   is tried after one interval.
+/// - A round is up to `attempts` probes, one after another, each with its timeout. The first healthy one ends it. Rounds
+///   begin `interval` apart, give or take 20 %.
+/// - One circuit never has two rounds at a time, and rounds of at most
+///   [so many](CanaryWorkerBuilder::rounds_at_once) circuits run at a time.
+/// - Circuits that are not open, or whose strategy wants no probes, cost nothing.
+///
+/// Dropping the worker ends all of its work at once. It needs a tokio runtime with time enabled.
+pub struct CanaryWorker<T> {
+    arrivals: UnboundedSender<Watch<T>>,
+    crew: Arc<Crew<T>>,
+    /// Aborted when dropped.
+    task: JoinSet<()>,
+}
+
+impl<T: Send + Sync + 'static> CanaryWorker<T> {
+    /// A worker that sends `probe`s.
+    ///
+    /// # Panics
+    ///
+    /// Outside of a tokio runtime.
+    pub fn spawn(probe: Arc<dyn Probe<T>>) -> Self {
+        Self::builder(probe).spawn()
+    }
+
+    /// A worker with other than the usual limits.
+    pub fn builder(probe: Arc<dyn Probe<T>>) -> CanaryWorkerBuilder<T> {
+        CanaryWorkerBuilder { probe, rounds_at_once: ROUNDS_AT_ONCE, seed: None }
+    }
+
+    /// Attends to a circuit until the registration is dropped. `target` is what the probe is given for it,
+    /// such as the remote's address.
+    ///
+    /// Build the breaker with [`probed`](breaker_core::BreakerBuilder::probed).
+    pub fn register(&self, target: T, breaker: Arc<Breaker>) -> Registration<T> {
+        let (registration, watch) = Registration::new(target, breaker, Arc::clone(&self.crew));
+        // A worker whose runtime has ended takes no one in: the registration then waits for nothing.
+        drop(self.arrivals.send(watch));
+        registration
+    }
+}
+
+impl<T> fmt::Debug for CanaryWorker<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("CanaryWorker")
+            .field("target", &type_name::<T>())
+            .field("tasks", &self.task.len())
+            .finish_non_exhaustive()
+    }
+}
+
+/// Puts a [`CanaryWorker`] together. Made by [`CanaryWorker::builder`].
+#[must_use]
+pub struct CanaryWorkerBuilder<T> {
+    probe: Arc<dyn Probe<T>>,
+    rounds_at_once: usize,
+    seed: Option<u64>,
+}
+
+impl<T: Send + Sync + 'static> CanaryWorkerBuilder<T> {
+    /// How many circuits may be probed at a time; at least one. Default: 64.
+    pub fn rounds_at_once(mut self, rounds: usize) -> Self {
+        self.rounds_at_once = rounds.max(1);
+        self
+    }
+
+    /// Makes the spread of the probes in time repeatable. Default: two workers never knock in step.
+    pub fn seed(mut self, seed: u64) -> Self {
+        self.seed = Some(seed);
+        self
+    }
+
+    /// The worker, at work.
+    ///
+    /// # Panics
+    ///
+    /// Outside of a tokio runtime.
+    pub fn spawn(self) -> CanaryWorker<T> {
+        let (arrivals, arriving) = mpsc::unbounded_channel();
+        let rng = self.seed.map_or_else(fastrand::Rng::new, fastrand::Rng::with_seed);
+        let crew = Arc::new(Crew::new(self.probe, self.rounds_at_once, rng));
+        let mut task = JoinSet::new();
+        task.spawn(attend(arriving));
+        CanaryWorker { arrivals, crew, task }
+    }
+}
+
+impl<T> fmt::Debug for CanaryWorkerBuilder<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("CanaryWorkerBuilder")
+            .field("rounds_at_once", &self.rounds_at_once)
+            .field("seed", &self.seed)
+            .finish_non_exhaustive()
+    }
+}
+
+/// Attends to every circuit that arrives, each by a future of its own.
+async fn attend<T: Send + Sync + 'static>(mut arriving: UnboundedReceiver<Watch<T>>) {
+    let mut watches = FuturesUnordered::new();
+    loop {
+        tokio::select! {
+            arrived = arriving.recv() => match arrived {
+                Some(watch) => watches.push(watch.run()),
+                None => return,
+            },
+            Some(()) = watches.next() => {}
+        }
+    }
+}
