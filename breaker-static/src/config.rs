@@ -101,7 +101,8 @@ impl TryFrom<StaticThresholdKeys> for StaticThreshold {
             let allowed = format!("an integer from 1 to {MAX_CAPACITY}");
             faults.push(fault("failureThreshold", failure_threshold, allowed));
         } else if capacity < failure_threshold {
-            let allowed = format!("at least {failure_threshold}, since failureThreshold is {failure_threshold}");
+            let allowed =
+                format!("at least {failure_threshold}, since failureThreshold is {failure_threshold}");
             faults.push(fault("failureThresholdCapacity", capacity, allowed));
         } else if capacity > MAX_CAPACITY {
             faults.push(fault("failureThresholdCapacity", capacity, format!("at most {MAX_CAPACITY}")));
@@ -117,7 +118,11 @@ impl TryFrom<StaticThresholdKeys> for StaticThreshold {
             faults.push(fault("halfOpenPermitLease", lease, "more than PT0S"));
         }
 
-        match (NonZeroU32::new(failure_threshold), NonZeroU32::new(capacity), NonZeroU32::new(success_threshold)) {
+        match (
+            NonZeroU32::new(failure_threshold),
+            NonZeroU32::new(capacity),
+            NonZeroU32::new(success_threshold),
+        ) {
             (Some(failure_threshold), Some(failure_threshold_capacity), Some(success_threshold))
                 if faults.is_empty() =>
             {

@@ -3,8 +3,8 @@
 use std::time::Duration;
 
 use breaker_core::{
-    Change, Circuit, Evidence, GrowingDelay, Now, Outcome, Reason, Report, State, Strategy, Tally, Tick, Timestamp,
-    config::IsoDuration, window::CountWindow,
+    Change, Circuit, Evidence, GrowingDelay, Now, Outcome, Reason, Report, State, Strategy, Tally, Tick,
+    Timestamp, config::IsoDuration, window::CountWindow,
 };
 use serde_json::{Value, json};
 

@@ -1,14 +1,15 @@
 //! The program as its user runs it. What takes time here is looked at, not asserted on.
 
 use std::{
+    io,
     path::PathBuf,
     process::{Command, Output},
 };
 
 use serde_json::Value;
 
-fn program(arguments: &[&str]) -> Output {
-    Command::new(env!("CARGO_BIN_EXE_rolling-upgrade")).args(arguments).output().unwrap()
+fn program(arguments: &[&str]) -> io::Result<Output> {
+    Command::new(env!("CARGO_BIN_EXE_rolling-upgrade")).args(arguments).output()
 }
 
 fn folder(name: &str) -> PathBuf {
@@ -18,7 +19,8 @@ fn folder(name: &str) -> PathBuf {
 #[test]
 fn a_short_run_of_the_plain_client_leaves_both_reports() {
     let folder = folder("rolling-upgrade-plain");
-    let run = program(&["--quick", "--only", "plain", "--rate", "400", "--out", &folder.to_string_lossy()]);
+    let run = program(&["--quick", "--only", "plain", "--rate", "400", "--out", &folder.to_string_lossy()])
+        .unwrap();
     assert!(run.status.success(), "{run:?}");
     assert!(String::from_utf8_lossy(&run.stdout).contains("Plain client"));
     assert!(run.stderr.is_empty(), "no bars where there is no terminal: {run:?}");
@@ -34,7 +36,7 @@ fn a_short_run_of_the_plain_client_leaves_both_reports() {
 
 #[test]
 fn help_tells_what_it_is_for() {
-    let help = program(&["--help"]);
+    let help = program(&["--help"]).unwrap();
     assert!(help.status.success());
     let text = String::from_utf8_lossy(&help.stdout).into_owned();
     for word in ["--config", "--seed", "--rate", "--out", "--only", "--quick", "report.html", "Exit status"] {
@@ -44,6 +46,17 @@ fn help_tells_what_it_is_for() {
 
 #[test]
 fn a_wrong_command_line_ends_with_two() {
-    assert_eq!(program(&["--only", "nothing"]).status.code(), Some(2));
-    assert_eq!(program(&["--rate", "0"]).status.code(), Some(2));
+    assert_eq!(program(&["--only", "nothing"]).unwrap().status.code(), Some(2));
+    assert_eq!(program(&["--rate", "0"]).unwrap().status.code(), Some(2));
+}
+
+#[test]
+fn a_wrong_configuration_ends_before_anything_runs() {
+    let file = folder("rolling-upgrade-wrong.json");
+    let text =
+        r#"{ "static": { "circuitBreaker": { "strategy": "STATIC_THRESHOLD", "failureTreshold": 3 } } }"#;
+    std::fs::write(&file, text).unwrap();
+    let run = program(&["--only", "static", "--config", &file.to_string_lossy()]).unwrap();
+    assert_eq!(run.status.code(), Some(1));
+    assert!(String::from_utf8_lossy(&run.stderr).contains("failureThreshold"), "{run:?}");
 }

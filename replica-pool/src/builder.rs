@@ -1,12 +1,15 @@
-use std::{fmt, sync::Arc, time::Duration};
+use std::{
+    fmt,
+    sync::{Arc, Mutex},
+    time::Duration,
+};
 
-use breaker_canary::TokioClock;
+use breaker_canary::{CanaryWorker, Probe, TokioClock};
 use breaker_core::{Blueprint, Clock, Observer};
 use tokio::{runtime::Handle, sync::Notify};
 
 use crate::{
-    Address, BuildError, Connector, Gateway, Probe, RefreshReason, ReplicaPool,
-    canary::Canaries,
+    Address, BuildError, Connector, Gateway, RefreshReason, ReplicaPool,
     config::{Config, PoolConfig},
     directory::Directory,
     gateway::{Bound, Source},
@@ -64,7 +67,7 @@ impl<A: Address, H: Send + Sync + 'static> ReplicaPoolBuilder<A, H> {
 
     /// How to find out whether a replica whose circuit is open is well again. Needed by strategies that
     /// wait for that, as `CANARY_RATE_THRESHOLD` does.
-    pub fn probe(mut self, probe: impl Probe<A>) -> Self {
+    pub fn probe(mut self, probe: impl Probe<A> + 'static) -> Self {
         self.probe = Some(Arc::new(probe));
         self
     }
@@ -118,7 +121,7 @@ impl<A: Address, H: Send + Sync + 'static> ReplicaPoolBuilder<A, H> {
             return Err(BuildError::NoConnector);
         }
         let circuits_changed = Arc::new(Notify::new());
-        let canaries = self.probe.map(|probe| Canaries::new(probe, Arc::clone(&circuits_changed), &runtime));
+        let canaries = self.probe.map(CanaryWorker::spawn);
         let wake = Arc::clone(&circuits_changed);
         let mut observers = self.observers;
         observers.push(Arc::new(move |_: &breaker_core::Event| wake.notify_waiters()));
@@ -129,7 +132,7 @@ impl<A: Address, H: Send + Sync + 'static> ReplicaPoolBuilder<A, H> {
             observers,
             connector: self.connector,
             directory: Directory::new(),
-            canaries,
+            canaries: Mutex::new(canaries),
             validator: Validator::new(),
             circuits_changed,
             tasks: Tasks::new(runtime),

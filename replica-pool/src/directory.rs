@@ -7,9 +7,10 @@ use std::{
     time::Duration,
 };
 
+use breaker_canary::Registration;
 use breaker_core::Timestamp;
 
-use crate::{Address, Replica, canary::Watch};
+use crate::{Address, Replica, ReplicaSet};
 
 /// An address that left and comes back within this time finds its old circuit: flapping heals nothing.
 pub(crate) const REMEMBERED: Duration = Duration::from_secs(60);
@@ -20,7 +21,7 @@ struct Entry<A, H> {
     uses: usize,
     left_at: Timestamp,
     /// Its place with the canary worker, while it is in a set.
-    watch: Option<Watch>,
+    watch: Option<Arc<Registration<A>>>,
 }
 
 pub(crate) struct Directory<A, H> {
@@ -37,7 +38,7 @@ impl<A: Address, H> Directory<A, H> {
         &self,
         address: &A,
         make: impl FnOnce() -> Arc<Replica<A, H>>,
-        watch: impl FnOnce(&Arc<Replica<A, H>>) -> Option<Watch>,
+        watch: impl FnOnce(&Arc<Replica<A, H>>) -> Option<Registration<A>>,
     ) -> Arc<Replica<A, H>> {
         let mut entries = self.lock();
         let entry = entries.entry(address.clone()).or_insert_with(|| Entry {
@@ -47,7 +48,7 @@ impl<A: Address, H> Directory<A, H> {
             watch: None,
         });
         if entry.uses == 0 {
-            entry.watch = watch(&entry.replica);
+            entry.watch = watch(&entry.replica).map(Arc::new);
         }
         entry.uses += 1;
         Arc::clone(&entry.replica)
@@ -69,9 +70,11 @@ impl<A: Address, H> Directory<A, H> {
         self.lock().retain(|_, entry| entry.uses > 0 || now.since(entry.left_at) < REMEMBERED);
     }
 
-    /// All replicas that are in a set.
-    pub(crate) fn present(&self) -> Vec<Arc<Replica<A, H>>> {
-        self.lock().values().filter(|entry| entry.uses > 0).map(|entry| Arc::clone(&entry.replica)).collect()
+    /// The places of a set's replicas with the canary worker.
+    pub(crate) fn watches(&self, set: &ReplicaSet<A, H>) -> Vec<Arc<Registration<A>>> {
+        let entries = self.lock();
+        let watch = |replica: &Arc<Replica<A, H>>| entries.get(replica.address())?.watch.clone();
+        set.replicas().iter().filter_map(watch).collect()
     }
 
     fn lock(&self) -> MutexGuard<'_, HashMap<A, Entry<A, H>>> {

@@ -3,7 +3,6 @@
 mod address;
 mod attempt;
 mod builder;
-mod canary;
 pub mod config;
 mod connector;
 mod diagnostics;
@@ -15,6 +14,7 @@ mod lease;
 mod order;
 mod partition;
 mod pool;
+mod probe;
 mod refresh;
 mod replica;
 mod request;
@@ -28,7 +28,6 @@ mod walk;
 pub use address::Address;
 pub use attempt::Attempt;
 pub use builder::ReplicaPoolBuilder;
-pub use canary::{Probe, TcpProbe};
 pub use connector::{Connector, TcpConnector};
 pub use diagnostics::{
     AttemptRecord, AttemptResult, Diagnostics, RefreshReason, RefreshRecord, ReplicaStatus, ReplicaStatusList,
@@ -38,6 +37,7 @@ pub use gateway::{DnsName, FixedList, Gateway, GatewayError};
 pub use health::HealthStatus;
 pub use lease::{Candidate, Lease};
 pub use pool::{PoolSnapshot, ReplicaPool, ReplicaSnapshot};
+pub use probe::TcpProbe;
 pub use replica::Replica;
 pub use request::Request;
 pub use set::ReplicaSet;

@@ -1,9 +1,13 @@
-use std::{fmt, sync::Arc};
+use std::{
+    fmt,
+    sync::{Arc, Mutex, PoisonError},
+};
 
+use breaker_canary::CanaryWorker;
 use breaker_core::{Blueprint, Breaker, Clock, Observer};
 
 use crate::{
-    Address, Connector, Replica, canary::Canaries, config::PoolConfig, directory::Directory, tasks::Tasks,
+    Address, Connector, Replica, config::PoolConfig, directory::Directory, tasks::Tasks,
     validation::Validator,
 };
 
@@ -15,7 +19,8 @@ pub(crate) struct Shared<A, H> {
     pub(crate) observers: Vec<Arc<dyn Observer>>,
     pub(crate) connector: Option<Arc<dyn Connector<A, H>>>,
     pub(crate) directory: Directory<A, H>,
-    pub(crate) canaries: Option<Canaries<A>>,
+    /// `None` without a probe, and once the pool is gone.
+    pub(crate) canaries: Mutex<Option<CanaryWorker<A>>>,
     pub(crate) validator: Validator,
     /// Wakes those who wait for any circuit to leave open, or for a first round of probes to end.
     pub(crate) circuits_changed: Arc<tokio::sync::Notify>,
@@ -27,19 +32,16 @@ impl<A: Address, H: Send + Sync + 'static> Shared<A, H> {
     pub(crate) fn enter(&self, address: &A) -> Arc<Replica<A, H>> {
         let make = || Arc::new(Replica::new(address.clone(), Arc::new(self.breaker(address))));
         let watch = |replica: &Arc<Replica<A, H>>| {
-            Some(self.canaries.as_ref()?.watch(address.clone(), replica.breaker()))
+            let canaries = self.canaries.lock().unwrap_or_else(PoisonError::into_inner);
+            Some(canaries.as_ref()?.register(address.clone(), Arc::clone(replica.breaker())))
         };
         self.directory.enter(address, make, watch)
     }
 
-    /// Whether the first round of probes of `replica` has ended, or none is to come.
-    pub(crate) fn was_probed(&self, replica: &Replica<A, H>) -> bool {
-        let _ = replica;
-        true
-    }
-
+    /// Ends the background work.
     pub(crate) fn shut_down(&self) {
         self.tasks.shut_down();
+        self.canaries.lock().unwrap_or_else(PoisonError::into_inner).take();
     }
 
     fn breaker(&self, address: &A) -> Breaker {

@@ -4,6 +4,7 @@ use std::{error::Error, future::Future, sync::Arc, time::Duration};
 
 use breaker_core::{Mode, Now, Rejection, Timestamp};
 use fastrand::Rng;
+use futures::future::join_all;
 use tokio::time::timeout;
 
 use crate::{
@@ -247,10 +248,15 @@ where
                 if set.replicas().iter().any(|replica| replica.breaker().status().refusal().is_none()) {
                     return true;
                 }
-                if set.replicas().iter().all(|replica| self.partition.shared.was_probed(replica)) {
+                let watches = self.partition.shared.directory.watches(&set);
+                if watches.iter().all(|watch| watch.first_round_done()) {
                     return false;
                 }
-                changed.await;
+                let first_rounds = join_all(watches.iter().map(|watch| watch.first_round()));
+                tokio::select! {
+                    () = changed => {}
+                    _ = first_rounds => {}
+                }
             }
         };
         timeout(left, settled).await.unwrap_or(false)

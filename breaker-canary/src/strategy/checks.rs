@@ -22,11 +22,12 @@ impl Checks {
         })
     }
 
-    pub(super) fn from_one_to(&mut self, most: u32, key: &'static str, value: u32) -> NonZeroU32 {
+    pub(super) fn one_to(&mut self, most: u32, key: &'static str, value: u32) -> NonZeroU32 {
         match NonZeroU32::new(value).filter(|value| value.get() <= most) {
             Some(value) => value,
             None => {
-                let allowed = if most == u32::MAX { "at least 1".into() } else { format!("from 1 to {most}") };
+                let allowed =
+                    if most == u32::MAX { "at least 1".into() } else { format!("from 1 to {most}") };
                 self.fault(key, value, format!("an integer {allowed}"));
                 NonZeroU32::MIN
             }

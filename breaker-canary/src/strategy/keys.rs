@@ -114,13 +114,10 @@ pub enum InitialState {
 }
 
 /// Writes whole percentages without a decimal point.
-#[expect(clippy::trivially_copy_pass_by_ref, reason = "the signature that serde calls")]
 fn as_written<S: Serializer>(percent: &Option<f64>, serializer: S) -> Result<S::Ok, S::Error> {
     match percent {
         Some(percent) if percent.fract() == 0.0 && (0.0..=100.0).contains(percent) => {
-            #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "whole, from 0 to 100")]
-            let whole = *percent as u8;
-            serializer.serialize_some(&whole)
+            serializer.serialize_some(&(*percent as u8))
         }
         percent => percent.serialize(serializer),
     }

@@ -3,8 +3,8 @@
 use std::{sync::Arc, time::Duration};
 
 use breaker_core::{
-    Change, Circuit, Evidence, GrowingDelay, Now, Outcome, ProbePlan, Reason, Report, State, Strategy, Tally, Tick,
-    Timestamp, config::IsoDuration, window::Window,
+    Change, Circuit, Evidence, GrowingDelay, Now, Outcome, ProbePlan, Reason, Report, State, Strategy, Tally,
+    Tick, Timestamp, config::IsoDuration, window::Window,
 };
 use serde_json::{Value, json};
 
@@ -110,7 +110,8 @@ impl Machine {
     /// would be over by `now`, this makes one long open state, which ends when the last of them would have.
     fn half_open_too_long(&self, at: Timestamp, longest: Duration, now: Timestamp) -> Due {
         let mut due = Due { phase: self.opened(at), reason: Reason::HalfOpenTooLong, trips: 1 };
-        if let (Phase::Open { until: Some(until) }, Some(wait)) = (&mut due.phase, self.rules.wait_in_open()) {
+        if let (Phase::Open { until: Some(until) }, Some(wait)) = (&mut due.phase, self.rules.wait_in_open())
+        {
             let cycle = wait.saturating_add(longest).as_nanos();
             let cycles = now.since(*until).as_nanos() / cycle;
             // Both fit, since the cycles are over by `now`.
@@ -284,9 +285,10 @@ impl Strategy for Machine {
                 Phase::Closed
             }
             Circuit::Open => Phase::Open {
-                until: self.rules.wait_in_open().and_then(|wait| {
-                    deadline(now, evidence.remaining.unwrap_or(wait).min(wait))
-                }),
+                until: self
+                    .rules
+                    .wait_in_open()
+                    .and_then(|wait| deadline(now, evidence.remaining.unwrap_or(wait).min(wait))),
             },
             Circuit::HalfOpen => Phase::HalfOpen(Trial::starting(now)),
         };

@@ -73,17 +73,22 @@ mod tests {
 
     #[test]
     fn the_smallest_and_the_longest_numbers_fit() {
-        for percent in [f64::MIN_POSITIVE, 5e-324, 1e-8, 1.000_000_000_000_000_2e-8, 2.328_306_437_080_797e-8] {
+        for percent in [f64::MIN_POSITIVE, 5e-324, 1e-8, 1.000_000_000_000_000_2e-8, 2.328_306_437_080_797e-8]
+        {
             assert!(rate(percent).reached(1, u32::MAX), "{percent}");
             assert!(!rate(percent).reached(0, u32::MAX), "{percent}");
         }
-        assert!(!rate(2.328_306_437_080_798e-8).reached(1, u32::MAX), "100 / u32::MAX is 2.3283064370807973…e-8");
+        assert!(
+            !rate(2.328_306_437_080_798e-8).reached(1, u32::MAX),
+            "100 / u32::MAX is 2.3283064370807973…e-8"
+        );
         assert!(rate(99.999_999_999_999_99).reached(u32::MAX, u32::MAX));
     }
 
     #[test]
     fn what_is_no_percentage_is_refused() {
-        for percent in [0.0, -0.0, -1.0, 100.000_000_000_000_01_f64.next_up(), 101.0, f64::NAN, f64::INFINITY] {
+        for percent in [0.0, -0.0, -1.0, 100.000_000_000_000_01_f64.next_up(), 101.0, f64::NAN, f64::INFINITY]
+        {
             assert_eq!(Rate::new(percent), None, "{percent}");
         }
     }

@@ -43,7 +43,8 @@ pub(super) struct Rules {
 impl Rules {
     /// The rules that `keys` make. They stand only if `checks` stays empty.
     pub(super) fn new(keys: &CanaryRateThresholdKeys, checks: &mut Checks) -> Self {
-        let failure_rate = checks.percent("failureRateThreshold", keys.failure_rate_threshold.unwrap_or(21.0));
+        let failure_rate =
+            checks.percent("failureRateThreshold", keys.failure_rate_threshold.unwrap_or(21.0));
         let window_type = keys.sliding_window_type.unwrap_or_default();
         let (minimum_calls, window_size) = minimum_and_window(keys, window_type, checks);
         let canary_interval = checks.positive("canaryInterval", keys.canary_interval.unwrap_or(SECOND));
@@ -57,13 +58,15 @@ impl Rules {
             half_open_failure_rate: keys
                 .half_open_failure_rate_threshold
                 .map_or(failure_rate, |percent| checks.percent("halfOpenFailureRateThreshold", percent)),
-            slow_rate: keys.slow_call_rate_threshold.map(|rate| checks.percent("slowCallRateThreshold", rate)),
+            slow_rate: keys
+                .slow_call_rate_threshold
+                .map(|rate| checks.percent("slowCallRateThreshold", rate)),
             slow_from: checks
                 .positive("slowCallDurationThreshold", keys.slow_call_duration_threshold.unwrap_or(MINUTE)),
             window_type,
             window_size,
             minimum_calls,
-            permitted: checks.from_one_to(
+            permitted: checks.one_to(
                 u32::MAX,
                 "permittedNumberOfCallsInHalfOpenState",
                 keys.permitted_number_of_calls_in_half_open_state.unwrap_or(10),
@@ -78,7 +81,7 @@ impl Rules {
             lease: checks.positive("halfOpenPermitLease", keys.half_open_permit_lease.unwrap_or(MINUTE)),
             canary_interval,
             max_canary_interval,
-            canary_attempts: checks.from_one_to(u32::MAX, "canaryAttempts", keys.canary_attempts.unwrap_or(3)),
+            canary_attempts: checks.one_to(u32::MAX, "canaryAttempts", keys.canary_attempts.unwrap_or(3)),
             canary_timeout: checks.positive("canaryTimeout", keys.canary_timeout.unwrap_or(SECOND)),
         }
     }
@@ -186,8 +189,8 @@ fn minimum_and_window(
         SlidingWindowType::CountBased => minimum.clamp(100, MAX_WINDOW),
         SlidingWindowType::TimeBased => 60,
     });
-    let valid_minimum = checks.from_one_to(MAX_WINDOW, "minimumNumberOfCalls", minimum);
-    let valid_size = checks.from_one_to(MAX_WINDOW, "slidingWindowSize", size);
+    let valid_minimum = checks.one_to(MAX_WINDOW, "minimumNumberOfCalls", minimum);
+    let valid_size = checks.one_to(MAX_WINDOW, "slidingWindowSize", size);
     let sound = valid_minimum.get() == minimum && valid_size.get() == size;
     if sound && window_type == SlidingWindowType::CountBased && minimum > size {
         match keys.minimum_number_of_calls {
@@ -196,7 +199,8 @@ fn minimum_and_window(
                 checks.fault("minimumNumberOfCalls", minimum, allowed);
             }
             None => {
-                let allowed = format!("at least {minimum}, since minimumNumberOfCalls is {minimum} unless set");
+                let allowed =
+                    format!("at least {minimum}, since minimumNumberOfCalls is {minimum} unless set");
                 checks.fault("slidingWindowSize", size, allowed);
             }
         }

@@ -9,7 +9,7 @@ use std::{
     time::Duration,
 };
 
-use breaker_core::{Breaker, Circuit, ProbePlan};
+use breaker_core::{Breaker, Circuit, Mode, ProbePlan};
 use futures::FutureExt;
 use tokio::{
     sync::oneshot,
@@ -30,7 +30,11 @@ pub(super) struct Watch<T> {
 }
 
 impl<T> Watch<T> {
-    pub(super) fn new(entry: Weak<Entry<T>>, gone: oneshot::Receiver<Infallible>, crew: Arc<Crew<T>>) -> Self {
+    pub(super) fn new(
+        entry: Weak<Entry<T>>,
+        gone: oneshot::Receiver<Infallible>,
+        crew: Arc<Crew<T>>,
+    ) -> Self {
         Self { entry, gone, crew }
     }
 }
@@ -63,7 +67,13 @@ impl<T: Send + Sync + 'static> Watch<T> {
                 Ok(Some(())) => {}
                 Ok(None) => return,
                 Err(_) => {
-                    tracing::error!("a strategy panicked while it was probed; its circuit is looked at again soon");
+                    tracing::error!(
+                        "a strategy panicked while it was probed; its circuit is looked at again soon"
+                    );
+                    seen_open = false;
+                    if let Some(entry) = self.entry.upgrade() {
+                        entry.end_first_round();
+                    }
                     Box::pin(sleep(PANIC_PAUSE)).await;
                 }
             }
@@ -77,6 +87,7 @@ impl<T: Send + Sync + 'static> Watch<T> {
             let breaker = &*entry.breaker;
             // Listening comes first, so that no change is missed.
             let changed = breaker.changed();
+            commit_what_is_due(breaker);
             let plan = breaker.probe_plan();
             if plan.is_none() {
                 entry.end_first_round();
@@ -100,11 +111,15 @@ impl<T: Send + Sync + 'static> Watch<T> {
     /// Knocks at a circuit that is open in `epoch`, round after round, until that epoch is over.
     async fn attend_open(&self, plan: ProbePlan, epoch: u64, seen_open: &mut bool) -> Option<()> {
         // Open, and open before, in another epoch: it started open or was reset. Else it has just been tripped.
-        let fresh = std::mem::replace(seen_open, true).then(|| self.crew.join_fresh(plan.interval));
-        let delay = fresh.as_ref().map_or_else(|| self.crew.jittered(plan.interval), |(_, delay)| *delay);
+        let (mut fresh, delay) = match std::mem::replace(seen_open, true) {
+            true => {
+                let (fresh, delay) = self.crew.join_fresh(plan.interval);
+                (Some(fresh), delay)
+            }
+            false => (None, self.crew.jittered(plan.interval)),
+        };
         let mut next = pin!(sleep(delay));
         let mut over = pin!(self.over(epoch));
-        let mut fresh = fresh;
         loop {
             tokio::select! {
                 biased;
@@ -116,7 +131,7 @@ impl<T: Send + Sync + 'static> Watch<T> {
                 () = &mut over => return Some(()),
                 slot = self.crew.slots.acquire() => slot.ok()?,
             };
-            fresh = None;
+            drop(fresh.take());
             next.set(sleep(self.crew.jittered(plan.interval)));
             let Some(ticket) = self.entry.upgrade()?.breaker.begin_probe() else {
                 return Some(());
@@ -159,6 +174,15 @@ impl<T: Send + Sync + 'static> Watch<T> {
         let entry = self.entry.upgrade()?;
         let changed = entry.breaker.changed();
         (entry.breaker.epoch() == epoch).then_some(changed)
+    }
+}
+
+/// Enters an open state that time alone has brought about, which so far only reads as open.
+fn commit_what_is_due(breaker: &Breaker) {
+    let status = breaker.status();
+    if status.mode == Mode::Automatic && status.circuit == Circuit::Open && breaker.probe_plan().is_none() {
+        // Asking for admission commits it. What is admitted all the same, since the circuit has gone on, is given back.
+        drop(breaker.acquire());
     }
 }
 

@@ -22,7 +22,10 @@ pub(crate) fn replay<C: StrategyConfig>(traces: &str) -> usize {
             let wanted = step.expect.clone();
             let got = driver.step(&step);
             if got.differs(&wanted) {
-                mismatches.push(format!("{} step {number} {}: wanted {wanted:?}, got {got:?}", trace.name, step.op));
+                mismatches.push(format!(
+                    "{} step {number} {}: wanted {wanted:?}, got {got:?}",
+                    trace.name, step.op
+                ));
             }
         }
         count += 1;

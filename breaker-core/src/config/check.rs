@@ -99,7 +99,7 @@ impl<'d> Checker<'d> {
             seen.insert(member.key.as_str(), member.start);
             match properties.and_then(|properties| properties.get(&member.key)) {
                 None if unknown.excused.contains(&member.key.as_str()) => {}
-                None => self.unknown(member, path, unknown),
+                None => self.unknown(member, &path, unknown),
                 Some(_) if member.value.is_null() => {}
                 Some(schema) => {
                     if let Some(value) = self.value(&member.value, member.start, &path, keys, schema) {
@@ -111,10 +111,9 @@ impl<'d> Checker<'d> {
         good
     }
 
-    fn unknown(&mut self, member: &Member, path: String, unknown: &Unknown<'_>) {
+    fn unknown(&mut self, member: &Member, path: &str, unknown: &Unknown<'_>) {
         let key = member.key.as_str();
-        let mut fault = self.fault_of(&member.value, member.start, &path, "");
-        // The key is what is wrong.
+        let mut fault = self.fault_of(&member.value, member.start, path, "");
         if let Some(needs) = unknown.needs(key) {
             if !member.value.is_null() {
                 fault.message = "key of another strategy".to_owned();

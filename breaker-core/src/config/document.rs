@@ -104,7 +104,9 @@ impl Document {
                     ParseErrorKind::UnterminatedArray => "this array is not closed".to_owned(),
                     other => uncapitalized(&other.to_string()),
                 };
-                Err(self.fault(offset, format!("not valid JSON at line {line}, column {column}: {what}")).into())
+                Err(self
+                    .fault(offset, format!("not valid JSON at line {line}, column {column}: {what}"))
+                    .into())
             }
         }
     }

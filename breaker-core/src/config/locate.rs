@@ -136,7 +136,7 @@ struct Hit<'d> {
 fn single<'d>(document: &Document, root: &'d Node, name: &str) -> Result<Option<Hit<'d>>, ConfigError> {
     let mut hits = Vec::new();
     for segments in PARENTS {
-        hits.extend(descend(document, root, String::new(), segments, name)?);
+        hits.extend(descend(document, root, "", segments, name)?);
     }
     let mut hits = hits.into_iter();
     let (Some(first), second) = (hits.next(), hits.next()) else { return Ok(None) };
@@ -154,20 +154,20 @@ fn single<'d>(document: &Document, root: &'d Node, name: &str) -> Result<Option<
 fn descend<'d>(
     document: &Document,
     node: &'d Node,
-    path: String,
+    path: &str,
     segments: &[&str],
     name: &str,
 ) -> Result<Vec<Hit<'d>>, ConfigError> {
-    let Some((segment, rest)) = segments.split_first() else { return hits_in(document, node, &path, name) };
+    let Some((segment, rest)) = segments.split_first() else { return hits_in(document, node, path, name) };
     let mut found = Vec::new();
     let ways: Vec<_> =
         node.members().unwrap_or_default().iter().filter(|member| member.key == *segment).collect();
     for way in &ways {
-        found.extend(descend(document, &way.value, joined(&path, segment), rest, name)?);
+        found.extend(descend(document, &way.value, &joined(path, segment), rest, name)?);
     }
     match ways.as_slice() {
         [first, second, ..] if !found.is_empty() => {
-            Err(twice(document, first.start, second.start, joined(&path, segment)).into())
+            Err(twice(document, first.start, second.start, joined(path, segment)).into())
         }
         _ => Ok(found),
     }

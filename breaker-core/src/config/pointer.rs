@@ -1,7 +1,7 @@
 //! JSON pointers (RFC 6901) into a [`Document`].
 
 use super::{
-    Document, Fault,
+    ConfigError, Document, Fault,
     node::{Kind, Node},
 };
 
@@ -16,34 +16,35 @@ pub(super) struct Pointed<'d> {
     pub(super) parent: Option<(&'d Node, String)>,
 }
 
-pub(super) fn follow<'d>(document: &Document, root: &'d Node, pointer: &str) -> Result<Pointed<'d>, Fault> {
+pub(super) fn follow<'d>(
+    document: &Document,
+    root: &'d Node,
+    pointer: &str,
+) -> Result<Pointed<'d>, ConfigError> {
+    let bad = |start, reason: String| {
+        ConfigError::from(document.fault(start, format!("the pointer {pointer:?} {reason}")))
+    };
     let mut at = Pointed { node: root, path: String::new(), start: root.start, parent: None };
     if pointer.is_empty() {
         return Ok(at);
     }
     let Some(tokens) = pointer.strip_prefix('/') else {
-        return Err(document
-            .fault(0, format!("the pointer {pointer:?} is not empty and does not begin with a slash")));
+        return Err(bad(0, "is not empty and does not begin with a slash".to_owned()));
     };
     for token in tokens.split('/') {
         let Some(token) = unescaped(token) else {
-            return Err(
-                document.fault(0, format!("the pointer {pointer:?} has a ~ that is neither ~0 nor ~1"))
-            );
+            return Err(bad(0, "has a ~ that is neither ~0 nor ~1".to_owned()));
         };
         at = step(document, &at, &token).ok_or_else(|| {
             let place = if at.path.is_empty() { "the file" } else { at.path.as_str() };
-            document.fault(
-                at.start,
-                format!("the pointer {pointer:?} points to nothing: {place} has no {token:?}"),
-            )
+            bad(at.start, format!("points to nothing: {place} has no {token:?}"))
         })??;
     }
     Ok(at)
 }
 
 /// One token further; `None` where there is nothing, an error where a key is written twice.
-fn step<'d>(document: &Document, at: &Pointed<'d>, token: &str) -> Option<Result<Pointed<'d>, Fault>> {
+fn step<'d>(document: &Document, at: &Pointed<'d>, token: &str) -> Option<Result<Pointed<'d>, ConfigError>> {
     let here: &'d Node = at.node;
     let parent = Some((here, at.path.clone()));
     match &here.kind {
@@ -52,7 +53,7 @@ fn step<'d>(document: &Document, at: &Pointed<'d>, token: &str) -> Option<Result
             let member = found.next()?;
             let path = joined(&at.path, token);
             if let Some(again) = found.next() {
-                return Some(Err(twice(document, member.start, again.start, path)));
+                return Some(Err(twice(document, member.start, again.start, path).into()));
             }
             Some(Ok(Pointed { node: &member.value, path, start: member.start, parent }))
         }

@@ -1,6 +1,9 @@
 //! Settings files: the built-in strategies, the `replicaPool` block, and the schema of both.
 
+#![expect(clippy::unwrap_used, reason = "a test that cannot go on should stop")]
+
 mod files;
+mod guide;
 mod pool;
 mod schema;
 mod third_party;

@@ -12,8 +12,9 @@ use std::{
 };
 
 use async_trait::async_trait;
+use breaker_canary::Probe;
 use replica_pool::{
-    Attempt, CallError, Connector, Gateway, GatewayError, Probe, ReplicaPool, ReplicaPoolBuilder, Verdict,
+    Attempt, CallError, Connector, Gateway, GatewayError, ReplicaPool, ReplicaPoolBuilder, Verdict,
     config::Config, io_verdict,
 };
 use tokio::{sync::Notify, time::sleep};
@@ -117,7 +118,7 @@ pub(crate) struct Transport(pub(crate) Arc<World>);
 
 #[async_trait]
 impl Probe<Addr> for Transport {
-    async fn is_healthy(&self, address: &Addr) -> bool {
+    async fn probe(&self, address: &Addr) -> bool {
         struct Leaves<'a>(&'a AtomicUsize);
         impl Drop for Leaves<'_> {
             fn drop(&mut self) {

@@ -48,7 +48,7 @@ pub(super) enum Mode {
 #[serde(rename_all = "camelCase")]
 pub(super) struct Nested {
     pub(super) level: Option<u8>,
-    pub(super) inner: Option<Box<Nested>>,
+    pub(super) inner: Option<Box<Self>>,
 }
 
 #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]

@@ -53,7 +53,7 @@ impl RunKind {
             }
             Self::Canary => {
                 "A breaker per replica that watches the failure rate; only a real request that succeeds \
-                 brings a replica back. New connections are validated before they are trusted."
+                 brings a replica back. A replica that failed and is named again is validated first."
             }
         }
     }
@@ -63,8 +63,17 @@ impl RunKind {
         self != Self::Quiet
     }
 
+    /// The strategy of the client's circuits, if the client is a pool.
+    pub fn strategy(self) -> Option<&'static str> {
+        match self {
+            Self::Quiet | Self::Plain => None,
+            Self::Static => Some("STATIC_THRESHOLD"),
+            Self::Canary => Some("CANARY_RATE_THRESHOLD"),
+        }
+    }
+
     /// Whether the client is a replica pool, for which the goals are set.
     pub fn is_pool(self) -> bool {
-        matches!(self, Self::Static | Self::Canary)
+        self.strategy().is_some()
     }
 }

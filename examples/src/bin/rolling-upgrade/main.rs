@@ -19,6 +19,7 @@ mod progress;
 mod report;
 mod run;
 mod schedule;
+mod settings;
 mod table;
 mod text;
 mod upgrade;
@@ -38,15 +39,18 @@ use plan::Plan;
 use progress::Progress;
 use report::Report;
 use run::Stage;
+use settings::Settings;
 use verdict::{Judgement, Verdict};
 
 #[tokio::main]
 async fn main() -> anyhow::Result<ExitCode> {
     let options = Options::parse();
     let plan = if options.quick { Plan::quick() } else { Plan::standard() };
-    let stage = Stage { plan, rate: options.rate, seed: options.seed };
+    let runs = options.runs();
+    let settings = Settings::load(options.config.as_deref(), &runs)?;
+    let stage = Stage { plan, rate: options.rate, seed: options.seed, settings };
 
-    let outcomes = perform(&stage, &options.runs()).await?;
+    let outcomes = perform(&stage, &runs).await?;
     let summaries: BTreeMap<RunKind, Summary> =
         outcomes.iter().map(|outcome| (outcome.kind, outcome.summary())).collect();
     let verdicts = verdict::judge(&summaries);

@@ -68,6 +68,8 @@ pub struct Summary {
     pub probes: u64,
     /// Fetches from the gateway that the client began.
     pub refreshes: u64,
+    /// Questions that the gateway answered, the first looks included.
+    pub gateway_answers: u64,
     /// Ordinary attempts at a marked replica before anything brought it back; null for a plain client.
     pub attempts_after_mark: Option<u64>,
     /// Requests served by each replica.
@@ -94,6 +96,7 @@ impl Outcome {
             attempts: self.attempts,
             probes: self.probes,
             refreshes: self.counters.refreshes,
+            gateway_answers: self.gateway_answers,
             attempts_after_mark: self.counters.attempts_after_mark,
             served: self.served.clone(),
             errors: errors().take(5).cloned().collect(),

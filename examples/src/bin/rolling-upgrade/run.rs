@@ -6,7 +6,7 @@ use anyhow::Context as _;
 use tokio::task::JoinSet;
 
 use crate::{
-    client::{Client, Meter, PlainClient, Surroundings, Transport},
+    client::{Client, Meter, PlainClient, PoolClient, Surroundings, Transport},
     clock::RunClock,
     cluster::Cluster,
     gateway::{AddressBook, Gateway},
@@ -17,6 +17,7 @@ use crate::{
     plan::Plan,
     progress::RunBar,
     schedule::Schedule,
+    settings::Settings,
     upgrade::{Phase, PhaseChange, Upgrade},
     watch::Watch,
 };
@@ -30,6 +31,8 @@ pub struct Stage {
     pub rate: u32,
     /// Decides everything that is random.
     pub seed: u64,
+    /// The pools' configuration.
+    pub settings: Settings,
 }
 
 impl Stage {
@@ -97,7 +100,7 @@ impl Stage {
         match kind {
             RunKind::Quiet | RunKind::Plain => Ok(Arc::new(PlainClient::start(around).await?)),
             RunKind::Static | RunKind::Canary => {
-                anyhow::bail!("the pool clients are not there yet")
+                Ok(Arc::new(PoolClient::start(around, self.settings.of(kind)?).await?))
             }
         }
     }

@@ -5,10 +5,12 @@ use std::{
     time::Duration,
 };
 
+use breaker_core::Circuit;
+use replica_pool::HealthStatus;
 use tokio::task::AbortHandle;
 
 use crate::{
-    client::{Circuit, Client, Health, ReplicaView},
+    client::{Client, ReplicaView},
     clock::RunClock,
     cluster::{Cluster, HostId},
     progress::RunBar,
@@ -27,7 +29,7 @@ pub struct ViewSample {
     /// Its circuit.
     pub circuit: Circuit,
     /// Its health.
-    pub health: Health,
+    pub health: HealthStatus,
 }
 
 /// The look-out of one run.

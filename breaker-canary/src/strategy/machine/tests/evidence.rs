@@ -21,7 +21,8 @@ fn a_closed_circuit_keeps_its_count_window() {
 
 #[test]
 fn a_closed_circuit_keeps_its_time_window_with_the_ages() {
-    let block = json!({ "initialState": "closed", "slidingWindowType": "TIME_BASED", "slidingWindowSize": 10 });
+    let block =
+        json!({ "initialState": "closed", "slidingWindowType": "TIME_BASED", "slidingWindowSize": 10 });
     let mut old = Circuit::new(block.clone());
     old.results(FAILURE, 3, secs(100));
     old.results(SUCCESS, 2, secs(104));

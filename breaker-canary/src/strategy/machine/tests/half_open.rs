@@ -86,7 +86,10 @@ fn starts_over_when_all_its_places_are_taken_and_the_lease_expires() {
     assert_eq!(circuit.state(), State::HalfOpen { until: Some(secs(70)) }, "a result is news");
     assert_eq!(circuit.tick(Timestamp::from_nanos(69_999_999_999)), Tick::SameEpoch);
     assert_eq!(circuit.strategy.tally(secs(69)), tally(9, 8));
-    assert_eq!((circuit.strategy.state_at(secs(70)), circuit.strategy.tally(secs(70))), (HALF_OPEN, tally(0, 0)));
+    assert_eq!(
+        (circuit.strategy.state_at(secs(70)), circuit.strategy.tally(secs(70))),
+        (HALF_OPEN, tally(0, 0))
+    );
     assert_eq!(circuit.tick(secs(70)), Tick::NewEpoch);
     assert_eq!((circuit.state(), circuit.strategy.full()), (HALF_OPEN, false));
     let change = Change { reason: Reason::LeaseExpired, tally: tally(9, 8) };
@@ -108,7 +111,8 @@ fn a_place_that_comes_back_ends_the_lease() {
 
 #[test]
 fn a_longest_wait_opens_it_whatever_its_places_and_there_is_no_lease() {
-    let mut circuit = Circuit::new(json!({ "maxWaitDurationInHalfOpenState": "PT90S", "halfOpenPermitLease": "PT1S" }));
+    let mut circuit =
+        Circuit::new(json!({ "maxWaitDurationInHalfOpenState": "PT90S", "halfOpenPermitLease": "PT1S" }));
     circuit.probe(true, secs(10));
     assert_eq!(circuit.state(), State::HalfOpen { until: Some(secs(100)) });
     for _ in 0..10 {

@@ -39,7 +39,17 @@ fn an_untouched_circuit_goes_round_each_step_from_the_one_before() {
     let open_8 = open(8);
     assert_eq!(
         found,
-        [open(3), open(3), half_open(5), half_open(5), open_8, open_8, half_open(10), half_open(10), open(13)]
+        [
+            open(3),
+            open(3),
+            half_open(5),
+            half_open(5),
+            open_8,
+            open_8,
+            half_open(10),
+            half_open(10),
+            open(13)
+        ]
     );
 }
 
@@ -94,15 +104,17 @@ fn ops() -> impl Generator<Value = Vec<Op>> {
 
 fn blocks() -> impl Generator<Value = Value> {
     let span = || proptest::option::of(1_u64..40);
-    (span(), span(), proptest::bool::ANY, proptest::bool::ANY, 1_u32..5).prop_map(|(wait, max, time, slow, permitted)| {
-        json!({
-            "waitDurationInOpenState": wait, "maxWaitDurationInHalfOpenState": max,
-            "slidingWindowType": if time { "TIME_BASED" } else { "COUNT_BASED" }, "slidingWindowSize": 5,
-            "slowCallRateThreshold": slow.then_some(50), "slowCallDurationThreshold": 2,
-            "minimumNumberOfCalls": 3, "failureRateThreshold": 40,
-            "permittedNumberOfCallsInHalfOpenState": permitted, "maxCanaryInterval": "PT1H",
-        })
-    })
+    (span(), span(), proptest::bool::ANY, proptest::bool::ANY, 1_u32..5).prop_map(
+        |(wait, max, time, slow, permitted)| {
+            json!({
+                "waitDurationInOpenState": wait, "maxWaitDurationInHalfOpenState": max,
+                "slidingWindowType": if time { "TIME_BASED" } else { "COUNT_BASED" }, "slidingWindowSize": 5,
+                "slowCallRateThreshold": slow.then_some(50), "slowCallDurationThreshold": 2,
+                "minimumNumberOfCalls": 3, "failureRateThreshold": 40,
+                "permittedNumberOfCallsInHalfOpenState": permitted, "maxCanaryInterval": "PT1H",
+            })
+        },
+    )
 }
 
 proptest! {

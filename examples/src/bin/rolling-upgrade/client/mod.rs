@@ -1,12 +1,14 @@
 //! The clients that are compared, and what they share.
 
 mod plain;
+mod pool;
 mod transport;
 mod view;
 
 pub use plain::PlainClient;
+pub use pool::PoolClient;
 pub use transport::{Meter, Transport};
-pub use view::{Circuit, Health, ReplicaView};
+pub use view::ReplicaView;
 
 use std::{net::SocketAddr, sync::Arc, time::Duration};
 

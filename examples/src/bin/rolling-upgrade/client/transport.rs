@@ -13,7 +13,7 @@ use std::{
 
 use tokio::net::TcpStream;
 
-use crate::wire::{Ask, Purpose, Reply};
+use crate::wire::{Ask, Reply};
 
 /// Idle connections by address. A request takes one or opens a new one, and gives it back when its reply
 /// has come; one that failed, or was given up, is closed. So a connection to a replica that died breaks
@@ -41,14 +41,25 @@ impl Transport {
     ///
     /// When the connection is refused or breaks.
     pub async fn exchange(&self, address: SocketAddr, ask: Ask) -> io::Result<Reply> {
-        match ask.purpose {
-            Purpose::Ordinary => self.meter.attempt(address),
-            Purpose::Probe => self.meter.probe(),
-        }
-        let mut stream = match self.take(address) {
+        self.meter.starts(address, ask.purpose);
+        let stream = match self.take(address) {
             Some(stream) => stream,
             None => connect(address).await?,
         };
+        self.over(stream, address, ask).await
+    }
+
+    /// As [`Transport::exchange`], always over a new connection, which is kept for later requests.
+    ///
+    /// # Errors
+    ///
+    /// When the connection is refused or breaks.
+    pub async fn knock(&self, address: SocketAddr, ask: Ask) -> io::Result<Reply> {
+        self.meter.starts(address, ask.purpose);
+        self.over(connect(address).await?, address, ask).await
+    }
+
+    async fn over(&self, mut stream: TcpStream, address: SocketAddr, ask: Ask) -> io::Result<Reply> {
         ask.send(&mut stream).await?;
         let reply = Reply::receive(&mut stream, ask.request.id).await?;
         self.give_back(address, stream);
@@ -66,12 +77,7 @@ impl Transport {
     }
 }
 
-/// Opens a connection to a replica.
-///
-/// # Errors
-///
-/// When it is refused.
-pub async fn connect(address: SocketAddr) -> io::Result<TcpStream> {
+async fn connect(address: SocketAddr) -> io::Result<TcpStream> {
     let stream = TcpStream::connect(address).await?;
     stream.set_nodelay(true)?;
     Ok(stream)

@@ -71,10 +71,7 @@ fn line(
 
 fn reference(out: &mut String, quiet: u64, scale: &Scale) -> fmt::Result {
     let y = scale.y(quiet);
-    writeln!(out, r#"<line class="reference" x1="{LEFT}" x2="{RIGHT}" y1="{y:.1}" y2="{y:.1}"/>"#)?;
-    let label = text::millis(quiet);
-    let (x, y) = (RIGHT - 4.0, y - 14.0);
-    writeln!(out, r#"<text class="note" x="{x}" y="{y:.1}" text-anchor="end">quiet p99 {label}</text>"#)
+    writeln!(out, r#"<line class="reference" x1="{LEFT}" x2="{RIGHT}" y1="{y:.1}" y2="{y:.1}"/>"#)
 }
 
 fn failures(out: &mut String, slices: &[Slice], scale: &Scale) -> fmt::Result {

@@ -2,26 +2,31 @@
 
 use std::fmt::{self, Write};
 
-use super::Report;
-use crate::text;
+use super::{Report, page::escape};
+use crate::{kind::RunKind, text};
 
 /// What the colours and lines mean.
-pub fn legend(out: &mut String, pools: bool) -> fmt::Result {
+pub fn legend(out: &mut String, report: &Report<'_>) -> fmt::Result {
     let mut keys = vec![
-        ("heat", "requests: the darker, the more in this tenth of a second"),
-        ("p50 line", "p50"),
-        ("p99 line", "p99"),
-        ("up", "replica up"),
-        ("refuse", "refuses connections"),
-        ("hang", "accepts and never answers"),
-        ("gone", "answers “gone”"),
-        ("moved", "back at a new port, unknown to the gateway"),
-        ("bad", "attempts that hit it while it was bad"),
+        ("heat", "requests: the darker, the more in this tenth of a second".to_owned()),
+        ("line p50", "p50".to_owned()),
+        ("line p99", "p99".to_owned()),
     ];
-    if pools {
+    if let Some(quiet) = report.summaries.get(&RunKind::Quiet) {
+        keys.push(("line reference", format!("p99 of the whole quiet run, {}", text::millis(quiet.p99_us))));
+    }
+    keys.extend([
+        ("up", "replica up".to_owned()),
+        ("refuse", "refuses connections".to_owned()),
+        ("hang", "accepts and never answers".to_owned()),
+        ("gone", "answers “gone”".to_owned()),
+        ("moved", "back at a new port, unknown to the gateway".to_owned()),
+        ("bad", "attempts that hit it while it was bad".to_owned()),
+    ]);
+    if report.outcomes.iter().any(|outcome| !outcome.views.is_empty()) {
         keys.extend([
-            ("wary", "as the pool saw it (upper line its circuit, lower line its health): half-open, being validated"),
-            ("avoid", "open, unhealthy"),
+            ("wary", "under it, what the pool thought: circuit half-open (upper line), health pending (lower line)".to_owned()),
+            ("avoid", "circuit open, health bad".to_owned()),
         ]);
     }
     writeln!(out, r#"<ul class="legend">"#)?;
@@ -74,10 +79,16 @@ pub fn method(out: &mut String, report: &Report<'_>) -> fmt::Result {
     )?;
     writeln!(
         out,
-        "<p><b>Again.</b> <code>cargo run --release -p examples --bin rolling-upgrade -- --seed {} --rate {}</code>. \
+        "<p><b>Again.</b> <code class=\"command\">cargo run --release -p examples --bin rolling-upgrade -- --seed {} --rate {}</code> \
          The seed decides keys, service times and random choices; the machine decides the rest. Timers here have a \
          grain of 1 ms, in every run alike.</p>",
         stage.seed, stage.rate,
     )?;
-    writeln!(out, "</div></section>")
+    writeln!(out, "</div>")?;
+    for (kind, config) in stage.settings.all() {
+        let settings = serde_json::to_string_pretty(&config.effective()).map_err(|_| fmt::Error)?;
+        let (title, settings) = (kind.title(), escape(&settings));
+        writeln!(out, "<details><summary>{title}: its settings</summary><pre>{settings}</pre></details>")?;
+    }
+    writeln!(out, "</section>")
 }

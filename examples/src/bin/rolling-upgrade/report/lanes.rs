@@ -8,11 +8,13 @@ use std::{
     fmt::{self, Write},
 };
 
+use breaker_core::Circuit;
+use replica_pool::HealthStatus;
+
 use segments::{Segment, phases, views};
 
 use super::scale::{LEFT, Scale};
 use crate::{
-    client::{Circuit, Health},
     cluster::{HostId, HostInfo, Way},
     outcome::Outcome,
     upgrade::Phase,
@@ -160,11 +162,11 @@ fn circuit(circuit: Circuit) -> (&'static str, &'static str) {
     }
 }
 
-fn health(health: Health) -> (&'static str, &'static str) {
+fn health(health: HealthStatus) -> (&'static str, &'static str) {
     match health {
-        Health::Connected => ("fine", "connected"),
-        Health::Unknown => ("fine", "unknown"),
-        Health::UnhealthyPending => ("wary", "unhealthy, being validated"),
-        Health::Unhealthy => ("avoid", "unhealthy"),
+        HealthStatus::Connected => ("fine", "connected"),
+        HealthStatus::Unknown => ("fine", "unknown"),
+        HealthStatus::UnhealthyPending => ("wary", "unhealthy, being validated"),
+        HealthStatus::Unhealthy => ("avoid", "unhealthy"),
     }
 }

@@ -33,7 +33,7 @@ pub fn render(report: &Report<'_>) -> Result<String, fmt::Error> {
     tiles::verdicts(&mut out, report)?;
     tiles::table(&mut out, report)?;
     writeln!(out, "<h2>Latency over time</h2>")?;
-    facts::legend(&mut out, report.outcomes.iter().any(|outcome| !outcome.views.is_empty()))?;
+    facts::legend(&mut out, report)?;
     let scale = Scale::of(report.stage.plan.length(), report.outcomes);
     for outcome in report.outcomes {
         figure(&mut out, report, outcome, &scale)?;
@@ -91,11 +91,12 @@ mod tests {
     use std::collections::BTreeMap;
 
     use super::*;
-    use crate::{outcome::tests::outcome, plan::Plan, run::Stage, verdict};
+    use crate::{outcome::tests::outcome, plan::Plan, run::Stage, settings::Settings, verdict};
 
     #[test]
     fn the_page_shows_every_run_and_needs_nothing_from_outside() {
-        let stage = Stage { plan: Plan::standard(), rate: 2_000, seed: 7 };
+        let settings = Settings::load(None, &RunKind::ALL).unwrap();
+        let stage = Stage { plan: Plan::standard(), rate: 2_000, seed: 7, settings };
         let outcomes = RunKind::ALL.map(|kind| outcome(kind, 1..=1_000));
         let summaries: BTreeMap<_, _> =
             outcomes.iter().map(|outcome| (outcome.kind, outcome.summary())).collect();

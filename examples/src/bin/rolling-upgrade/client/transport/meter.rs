@@ -11,6 +11,7 @@ use std::{
 use crate::{
     clock::RunClock,
     cluster::{Cluster, Condition, HostId},
+    wire::Purpose,
 };
 
 /// Looks at the truth when an attempt starts. Only the harness reads it: no client knows.
@@ -29,18 +30,17 @@ impl Meter {
         Self { cluster, clock, attempts: AtomicU64::new(0), probes: AtomicU64::new(0), bad: Mutex::default() }
     }
 
-    /// An ordinary attempt at `address` starts.
-    pub fn attempt(&self, address: SocketAddr) {
+    /// An attempt at `address` starts.
+    pub fn starts(&self, address: SocketAddr, purpose: Purpose) {
+        if purpose == Purpose::Probe {
+            self.probes.fetch_add(1, Ordering::Relaxed);
+            return;
+        }
         self.attempts.fetch_add(1, Ordering::Relaxed);
         if let Some((host, Condition::Stopped(_))) = self.cluster.truth().of(address) {
             let mut bad = self.bad.lock().unwrap_or_else(PoisonError::into_inner);
             bad.push((self.clock.micros(), host));
         }
-    }
-
-    /// A probe starts.
-    pub fn probe(&self) {
-        self.probes.fetch_add(1, Ordering::Relaxed);
     }
 
     /// Ordinary attempts so far.
@@ -71,15 +71,17 @@ mod tests {
         let meter = Meter::new(Arc::clone(&cluster), clock);
         let [old, other] = [0, 1].map(|id| cluster.address(HostId(id)).unwrap());
 
-        meter.attempt(old);
+        meter.starts(old, Purpose::Ordinary);
         cluster.stop(HostId(0), Way::AnswerGone);
-        meter.attempt(old);
-        meter.attempt(other);
+        meter.starts(old, Purpose::Ordinary);
+        meter.starts(other, Purpose::Ordinary);
         let new = cluster.come_up(HostId(0)).await.unwrap();
-        meter.attempt(new);
-        meter.attempt(old);
+        meter.starts(new, Purpose::Ordinary);
+        meter.starts(old, Purpose::Ordinary);
 
-        assert_eq!(meter.attempts(), 5);
+        meter.starts(old, Purpose::Probe);
+
+        assert_eq!((meter.attempts(), meter.probes()), (5, 1));
         let hosts: Vec<_> = meter.bad_attempts().into_iter().map(|(_, host)| host).collect();
         assert_eq!(hosts, [HostId(0), HostId(0)]);
     }

@@ -50,10 +50,10 @@ fn joined<T: Copy + PartialEq>(changes: impl Iterator<Item = (u64, T)>, end: u64
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{
-        client::{Circuit, Health},
-        cluster::Way,
-    };
+    use breaker_core::Circuit;
+    use replica_pool::HealthStatus;
+
+    use crate::cluster::Way;
 
     #[test]
     fn a_replica_is_up_until_something_happens_to_it() {
@@ -73,7 +73,8 @@ mod tests {
 
     #[test]
     fn samples_that_say_the_same_are_one_stretch() {
-        let sample = |at, circuit| ViewSample { at, host: HostId(0), circuit, health: Health::Connected };
+        let sample =
+            |at, circuit| ViewSample { at, host: HostId(0), circuit, health: HealthStatus::Connected };
         let seen = [sample(0, Circuit::Closed), sample(5, Circuit::Closed), sample(10, Circuit::Open)];
         assert_eq!(
             views(&seen, HostId(0), 30, |view| view.circuit),
