@@ -1,7 +1,6 @@
 use std::{
     fmt,
     sync::{Arc, Mutex},
-    time::Duration,
 };
 
 use breaker_canary::{CanaryWorker, Probe, TokioClock};
@@ -9,7 +8,7 @@ use breaker_core::{Blueprint, Clock, Observer};
 use tokio::{runtime::Handle, sync::Notify};
 
 use crate::{
-    Address, BuildError, Connector, Gateway, RefreshReason, ReplicaPool,
+    Address, BuildError, Connector, Gateway, ReplicaPool,
     config::{Config, PoolConfig},
     directory::Directory,
     gateway::{Bound, Source},
@@ -20,10 +19,20 @@ use crate::{
     validation::Validator,
 };
 
-/// Puts a [`ReplicaPool`] together. Made by [`ReplicaPool::builder`].
+/// Where the addresses of an undivided pool come from.
+pub struct Unpartitioned<A>(Arc<dyn Source<A>>);
+
+impl<A> fmt::Debug for Unpartitioned<A> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Unpartitioned")
+    }
+}
+
+/// Puts a pool together. Made by [`ReplicaPool::builder`] and
+/// [`PartitionedPool::builder`](crate::PartitionedPool::builder); `S` is which of them.
 #[must_use]
-pub struct ReplicaPoolBuilder<A, H = ()> {
-    source: Arc<dyn Source<A>>,
+pub struct PoolBuilder<A, H, S> {
+    pub(crate) source: S,
     blueprint: Option<Blueprint>,
     config: PoolConfig,
     clock: Option<Arc<dyn Clock>>,
@@ -34,9 +43,16 @@ pub struct ReplicaPoolBuilder<A, H = ()> {
 
 impl<A: Address, H: Send + Sync + 'static> ReplicaPool<A, H> {
     /// A pool of the replicas that `gateway` names.
-    pub fn builder(gateway: impl Gateway<A>) -> ReplicaPoolBuilder<A, H> {
-        ReplicaPoolBuilder {
-            source: Arc::new(Bound { partition: (), gateway: Arc::new(gateway) }),
+    pub fn builder(gateway: impl Gateway<A>) -> PoolBuilder<A, H, Unpartitioned<A>> {
+        let source = Arc::new(Bound { partition: (), gateway: Arc::new(gateway) });
+        PoolBuilder::new(Unpartitioned(source))
+    }
+}
+
+impl<A: Address, H: Send + Sync + 'static, S> PoolBuilder<A, H, S> {
+    pub(crate) fn new(source: S) -> Self {
+        Self {
+            source,
             blueprint: None,
             config: PoolConfig::default(),
             clock: None,
@@ -45,9 +61,7 @@ impl<A: Address, H: Send + Sync + 'static> ReplicaPool<A, H> {
             probe: None,
         }
     }
-}
 
-impl<A: Address, H: Send + Sync + 'static> ReplicaPoolBuilder<A, H> {
     /// The settings of a file: the strategy and the pool's own.
     pub fn config(self, config: Config) -> Self {
         self.strategy(config.breaker).pool_config(config.pool)
@@ -91,27 +105,8 @@ impl<A: Address, H: Send + Sync + 'static> ReplicaPoolBuilder<A, H> {
         self
     }
 
-    /// The pool, at once. The addresses are asked for in the background; calls wait for the first answer,
-    /// and so does [`ready`](ReplicaPool::ready).
-    ///
-    /// # Errors
-    ///
-    /// See [`BuildError`].
-    pub fn build(self) -> Result<ReplicaPool<A, H>, BuildError> {
-        let source = Arc::clone(&self.source);
-        let owner = self.owner()?;
-        let partition = Partition::new(Arc::clone(&owner.shared), source);
-        if !partition.fixed {
-            let _ = partition.start_refresh(RefreshReason::NoAddresses, false);
-            if let Some(interval) = owner.shared.config.refresh_interval() {
-                let refreshed = Arc::clone(&partition);
-                owner.shared.tasks.spawn(async move { refreshed.refresh_every(interval).await });
-            }
-        }
-        Ok(ReplicaPool::new(owner, partition))
-    }
-
-    pub(crate) fn owner(self) -> Result<Arc<Owner<A, H>>, BuildError> {
+    /// What all partitions share, and what is left: the source.
+    pub(crate) fn owner(self) -> Result<(Arc<Owner<A, H>>, S), BuildError> {
         let runtime = Handle::try_current().map_err(|_| BuildError::NoRuntime)?;
         let blueprint = self.blueprint.unwrap_or_else(|| Config::default().breaker);
         if blueprint.needs_probe() && self.probe.is_none() {
@@ -137,23 +132,28 @@ impl<A: Address, H: Send + Sync + 'static> ReplicaPoolBuilder<A, H> {
             circuits_changed,
             tasks: Tasks::new(runtime),
         });
-        Ok(Arc::new(Owner { shared }))
+        Ok((Arc::new(Owner { shared }), self.source))
     }
 }
 
-impl<A: Address, H: Send + Sync + 'static> Partition<A, H> {
-    /// Asks for the addresses at each `interval`, however that goes.
-    pub(crate) async fn refresh_every(self: Arc<Self>, interval: Duration) {
-        loop {
-            tokio::time::sleep(interval).await;
-            let _ = self.start_refresh(RefreshReason::Interval, false);
-        }
+impl<A: Address, H: Send + Sync + 'static> PoolBuilder<A, H, Unpartitioned<A>> {
+    /// The pool, at once. The addresses are asked for in the background; calls wait for the first answer,
+    /// and so does [`ready`](ReplicaPool::ready).
+    ///
+    /// # Errors
+    ///
+    /// See [`BuildError`].
+    pub fn build(self) -> Result<ReplicaPool<A, H>, BuildError> {
+        let (owner, Unpartitioned(source)) = self.owner()?;
+        let partition = Partition::new(Arc::clone(&owner.shared), source, None);
+        partition.begin();
+        Ok(ReplicaPool::new(owner, partition))
     }
 }
 
-impl<A, H> fmt::Debug for ReplicaPoolBuilder<A, H> {
+impl<A, H, S> fmt::Debug for PoolBuilder<A, H, S> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("ReplicaPoolBuilder")
+        f.debug_struct("PoolBuilder")
             .field("strategy", &self.blueprint)
             .field("config", &self.config)
             .finish_non_exhaustive()

@@ -18,7 +18,9 @@ pub struct Diagnostics {
     pub replica_status_list: ReplicaStatusList,
     /// Whether replicas that the gateway named again are validated by opening connections.
     pub validation_enabled: bool,
-    /// The refreshes of addresses that the request caused or waited for.
+    /// The version of the routing map by which the request was routed last; `None` in a pool without partitions.
+    pub map_version: Option<u64>,
+    /// The refreshes that the request started or joined.
     pub refreshes: Vec<RefreshRecord>,
 }
 
@@ -92,11 +94,13 @@ impl ReplicaStatusList {
     }
 }
 
-/// A refresh of addresses that a request had to do with.
+/// A refresh that a request had to do with.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
 pub struct RefreshRecord {
+    /// What was asked for.
+    pub of: Refreshed,
     /// Why it was asked for.
     pub reason: RefreshReason,
     /// Whether this request started it; else it joined one that was under way.
@@ -105,12 +109,23 @@ pub struct RefreshRecord {
     pub waited: Option<Duration>,
 }
 
-/// Why addresses are asked for again.
+/// What a refresh asks the gateway for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize)]
+#[serde(rename_all = "camelCase")]
+#[non_exhaustive]
+pub enum Refreshed {
+    /// The addresses of the replicas of a partition.
+    Addresses,
+    /// The routing map.
+    RoutingMap,
+}
+
+/// Why the gateway is asked again.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize)]
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
 pub enum RefreshReason {
-    /// There are no addresses yet.
+    /// There are no addresses, or no routing map, yet.
     NoAddresses,
     /// A replica was marked as failed.
     MarkedFailed,
@@ -118,6 +133,8 @@ pub enum RefreshReason {
     UnhealthyTooLong,
     /// Every candidate of a request failed.
     Exhausted,
+    /// The replicas, the partition, or both, are gone from where they were.
+    Gone,
     /// The set has been smaller than `targetReplicas` for ten minutes.
     BelowTarget,
     /// `refreshInterval` has passed.

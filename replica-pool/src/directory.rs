@@ -61,6 +61,7 @@ impl<A: Address, H> Directory<A, H> {
             entry.uses = entry.uses.saturating_sub(1);
             if entry.uses == 0 {
                 (entry.left_at, entry.watch) = (now, None);
+                entry.replica.drop_handle();
             }
         }
     }

@@ -4,7 +4,7 @@ use std::{error::Error, fmt, time::Duration};
 
 use breaker_core::{Rejection, Timestamp};
 
-use crate::GatewayError;
+use crate::{GatewayError, Gone, Signal, codes};
 
 /// Why a call brought no answer. `E` is the error of the call's own attempts.
 #[derive(Debug, thiserror::Error)]
@@ -52,6 +52,16 @@ pub enum CallError<E: Error + 'static> {
         /// The last attempt's error, if there was one.
         source: Option<E>,
     },
+    /// What serves the key is gone from where it was, and was not found again in time. Callers may retry it as a 503.
+    #[error(transparent)]
+    Unavailable(Unavailable<E>),
+    /// There is no routing map yet, and the gateway gave none.
+    #[error("there is no routing map to find a partition by")]
+    #[non_exhaustive]
+    NoRoutingMap {
+        /// Why the gateway gave none.
+        source: GatewayError,
+    },
     /// The pool has no addresses, and the gateway gave none.
     #[error("there are no replicas to call")]
     #[non_exhaustive]
@@ -93,6 +103,73 @@ impl fmt::Display for AllOpen {
 
 impl Error for AllOpen {}
 
+/// What serves a key is gone from where it was, and was not found again in time.
+#[derive(Debug)]
+#[non_exhaustive]
+pub struct Unavailable<E> {
+    /// What was gone.
+    pub gone: Gone,
+    /// The attempts that found it gone or failed otherwise, in order.
+    pub attempts: Vec<FailedAttempt>,
+    /// When to come back: the moment until which asking the gateway again would be too soon, if that lies ahead.
+    pub retry_at: Option<Timestamp>,
+    /// What was first heard of it.
+    pub cause: Option<Cause<E>>,
+}
+
+impl<E> Unavailable<E> {
+    /// 503, whatever was gone: never a bare 410 or 404, which callers would not retry.
+    pub const fn status_code(&self) -> u16 {
+        codes::SERVICE_UNAVAILABLE
+    }
+
+    /// 21002 for a partition that is gone, 21003 splitting, 21004 migrating, 21005 replica gone.
+    pub const fn sub_status(&self) -> u32 {
+        codes::sub_status(self.gone)
+    }
+
+    /// When to come back; `None`: at once.
+    pub const fn retry_at(&self) -> Option<Timestamp> {
+        self.retry_at
+    }
+}
+
+impl<E> fmt::Display for Unavailable<E> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let (status, sub_status, attempts) = (self.status_code(), self.sub_status(), self.attempts.len());
+        write!(f, "unavailable ({status}/{sub_status}): {}, after {attempts} failed attempts", self.gone)
+    }
+}
+
+impl<E: Error + 'static> Error for Unavailable<E> {
+    fn source(&self) -> Option<&(dyn Error + 'static)> {
+        match self.cause.as_ref()? {
+            Cause::Remote(error) => Some(error),
+            Cause::Gateway(error) => Some(error),
+        }
+    }
+}
+
+/// Who said that something is gone.
+#[derive(Debug)]
+#[non_exhaustive]
+pub enum Cause<E> {
+    /// A replica, with the attempt's error.
+    Remote(E),
+    /// The gateway.
+    Gateway(GatewayError),
+}
+
+/// An attempt that brought no answer.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct FailedAttempt {
+    /// The replica's address.
+    pub replica: String,
+    /// What it told about addresses and routes.
+    pub signal: Signal,
+}
+
 /// Why a pool can't be built.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
@@ -100,7 +177,7 @@ pub enum BuildError {
     /// The strategy needs probes, and the pool was given no probe.
     #[error(
         "a circuit of {strategy} that opens stays open until it is probed, and the pool has no probe: call \
-         ReplicaPoolBuilder::probe(), or set a delay after which it is tried (such as waitDurationInOpenState)"
+         PoolBuilder::probe(), or set a delay after which it is tried (such as waitDurationInOpenState)"
     )]
     #[non_exhaustive]
     NeverProbed {
@@ -108,7 +185,7 @@ pub enum BuildError {
         strategy: &'static str,
     },
     /// Validation is on, and the pool was given no connector.
-    #[error("\"validation\": {{\"enabled\": true}} needs a connector: call ReplicaPoolBuilder::connector()")]
+    #[error("\"validation\": {{\"enabled\": true}} needs a connector: call PoolBuilder::connector()")]
     NoConnector,
     /// There is no tokio runtime here for the pool's background work.
     #[error("a pool works in the background: build it inside a tokio runtime")]

@@ -140,6 +140,11 @@ impl Health {
         })
     }
 
+    /// No connection could be opened to the address. Counts only while nothing new is known since the health was `seen`.
+    pub(crate) fn refuted(&self, seen: Mark, now: Timestamp) -> bool {
+        self.change(|mark| (mark == seen).then(|| mark.then(HealthStatus::Unhealthy, now)))
+    }
+
     /// The gateway named the address again in answer to a question asked when the health was `seen`. A
     /// mark of later than that stays.
     pub(crate) fn confirmed(&self, seen: Mark, validating: bool, now: Timestamp) -> bool {

@@ -2,7 +2,9 @@ use std::{fmt, sync::Arc, time::Duration};
 
 use breaker_core::{Outcome, OwnedPermit, Rejection, Settlement, Timestamp};
 
-use crate::{Address, Replica, Verdict, health::HealthEpoch, partition::Partition, refresh::Request};
+use crate::{
+    Address, HealthStatus, Replica, Verdict, health::HealthEpoch, partition::Partition, refresher::Request,
+};
 
 /// A replica that [`select`](crate::ReplicaPool::select) found, to send a request to.
 pub struct Candidate<A, H = ()> {
@@ -99,6 +101,10 @@ impl<A: Address, H: Send + Sync + 'static> Lease<A, H> {
             return Request::Served;
         }
         let news = self.replica.failed(began.epoch, self.partition.shared.config.unhealthy_timeout());
+        if !news && self.replica.health() != HealthStatus::Unhealthy {
+            // It began before the gateway, or another call, found the replica to be there.
+            return Request::Served;
+        }
         self.partition.marked(began.version, &self.replica, news)
     }
 

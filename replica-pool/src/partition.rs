@@ -1,20 +1,24 @@
 //! The replicas of one partition, and when their addresses are asked for again.
 
-use std::{fmt, sync::Arc, time::Duration};
+use std::{
+    fmt,
+    sync::{Arc, Mutex},
+    time::Duration,
+};
 
 use arc_swap::{ArcSwap, Guard};
 use breaker_core::Timestamp;
 
 use crate::{
-    Address, Replica, ReplicaSet,
+    Address, GatewayError, Replica, ReplicaSet,
     diagnostics::RefreshReason,
     gateway::Source,
-    refresh::{Refresher, Request},
+    refresher::{Question, Refresher, Request},
     shared::Shared,
 };
 
 /// How long a set may be smaller than it should be before its addresses are asked for.
-const SHORT: Duration = Duration::from_secs(600);
+pub(crate) const SHORT: Duration = Duration::from_secs(600);
 
 pub(crate) struct Partition<A, H> {
     pub(crate) shared: Arc<Shared<A, H>>,
@@ -23,10 +27,18 @@ pub(crate) struct Partition<A, H> {
     pub(crate) fixed: bool,
     pub(crate) set: ArcSwap<ReplicaSet<A, H>>,
     pub(crate) refresher: Refresher,
+    /// Held while the set changes; true once the partition is no more.
+    pub(crate) retired: Mutex<bool>,
+    /// Tells that the gateway no longer knows the partition; `None` where there is no routing map.
+    on_vanished: Option<Box<dyn Fn() + Send + Sync>>,
 }
 
 impl<A: Address, H: Send + Sync + 'static> Partition<A, H> {
-    pub(crate) fn new(shared: Arc<Shared<A, H>>, source: Arc<dyn Source<A>>) -> Arc<Self> {
+    pub(crate) fn new(
+        shared: Arc<Shared<A, H>>,
+        source: Arc<dyn Source<A>>,
+        on_vanished: Option<Box<dyn Fn() + Send + Sync>>,
+    ) -> Arc<Self> {
         let fixed = source.fixed();
         let this = Arc::new(Self {
             shared,
@@ -34,11 +46,46 @@ impl<A: Address, H: Send + Sync + 'static> Partition<A, H> {
             fixed: fixed.is_some(),
             set: ArcSwap::from_pointee(ReplicaSet::new(0, Vec::new(), None)),
             refresher: Refresher::new(),
+            retired: Mutex::new(false),
+            on_vanished,
         });
         if let Some(addresses) = fixed {
             this.replace(&addresses);
         }
         this
+    }
+
+    /// Asks for the first addresses, and from then on as often as the settings say.
+    pub(crate) fn begin(self: &Arc<Self>) {
+        if self.fixed {
+            return;
+        }
+        let _ = self.start_refresh(RefreshReason::NoAddresses, false);
+        if let Some(interval) = self.shared.config.refresh_interval() {
+            let weak = Arc::downgrade(self);
+            self.shared.tasks.spawn(async move {
+                loop {
+                    tokio::time::sleep(interval).await;
+                    let Some(this) = weak.upgrade() else { return };
+                    if this.start_refresh(RefreshReason::Interval, false) == Request::Closed {
+                        return;
+                    }
+                }
+            });
+        }
+    }
+
+    /// Whether a routing map leads here.
+    pub(crate) fn is_routed(&self) -> bool {
+        self.on_vanished.is_some()
+    }
+
+    /// The gateway no longer knows the partition.
+    pub(crate) fn vanished(&self) -> GatewayError {
+        if let Some(on_vanished) = &self.on_vanished {
+            on_vanished();
+        }
+        GatewayError::NoSuchPartition
     }
 
     pub(crate) fn set(&self) -> Guard<Arc<ReplicaSet<A, H>>> {
@@ -66,11 +113,6 @@ impl<A: Address, H: Send + Sync + 'static> Partition<A, H> {
             return Request::Served;
         }
         self.start_refresh(RefreshReason::MarkedFailed, news)
-    }
-
-    /// A replica of the present set proved to be bad.
-    pub(crate) fn ask_again(self: &Arc<Self>) {
-        let _ = self.start_refresh(RefreshReason::MarkedFailed, true);
     }
 
     /// Starts what a look-up that saw `overdue` replicas or a short set should start.

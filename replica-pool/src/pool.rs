@@ -10,7 +10,8 @@ use crate::{
     ReplicaSet, Request,
     order::{Rules, View},
     partition::Partition,
-    refresh,
+    refresher,
+    route::Direct,
     shared::Shared,
 };
 
@@ -59,8 +60,9 @@ impl<A: Address, H: Send + Sync + 'static> ReplicaPool<A, H> {
     }
 
     /// A call to be made, with the pool's defaults for its limits.
-    pub fn request(&self) -> Request<'_, A, H> {
-        Request::new(&self.partition)
+    pub fn request(&self) -> Request<'_, Direct<'_, A, H>> {
+        let shared = &self.partition.shared;
+        Request::new(Direct(&self.partition), &shared.clock, &shared.config)
     }
 
     /// The `n` best candidates, the best first, for callers that run their own attempts (as quorum reads do).
@@ -118,8 +120,9 @@ impl<A: Address, H: Send + Sync + 'static> ReplicaPool<A, H> {
     async fn resolve(&self, reason: RefreshReason) -> Result<(), GatewayError> {
         let seen = self.partition.set().version();
         match self.partition.refresh(seen, reason) {
-            refresh::Request::Served => Ok(()),
-            refresh::Request::Run { number, .. } => {
+            refresher::Request::Served => Ok(()),
+            refresher::Request::Closed => Err(GatewayError::NoSuchPartition),
+            refresher::Request::Run { number, .. } => {
                 self.partition.refresher.wait(number).await.error.map_or(Ok(()), Err)
             }
         }
@@ -129,11 +132,8 @@ impl<A: Address, H: Send + Sync + 'static> ReplicaPool<A, H> {
     /// waits for them. Says how many it opened. Without a connector it does nothing.
     pub async fn warm_up(&self) -> usize {
         let set = self.partition.set.load_full();
-        let shared = &self.partition.shared;
-        let opened =
-            join_all(set.replicas().iter().map(|replica| shared.connect(replica, HealthStatus::Unknown)))
-                .await;
-        opened.into_iter().filter(|opened| *opened == Some(true)).count()
+        let opened = join_all(set.replicas().iter().map(|replica| self.partition.warm_up(replica))).await;
+        opened.into_iter().filter(|opened| *opened).count()
     }
 
     /// What a person would want to see of the pool. Changes nothing.

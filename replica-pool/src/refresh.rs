@@ -1,89 +1,20 @@
-//! Asking the gateway for addresses: one question at a time, in the background.
+//! Asking for the addresses of one partition, and putting the answer in place.
 
 use std::{
     collections::HashSet,
-    panic::AssertUnwindSafe,
-    sync::{Arc, Mutex, MutexGuard, PoisonError},
-    time::Duration,
+    sync::{Arc, PoisonError},
 };
 
-use breaker_core::{GrowingDelay, Timestamp};
-use futures::FutureExt;
-use tokio::{sync::watch, time};
+use breaker_core::Clock;
 
 use crate::{
-    Address, GatewayError, Replica, ReplicaSet, config::Order, diagnostics::RefreshReason, health::Mark,
+    Address, GatewayError, Replica, ReplicaSet,
+    config::Order,
+    health::Mark,
     partition::Partition,
+    refresher::{Question, Refresher},
+    tasks::Tasks,
 };
-
-const GATEWAY_TIMEOUT: Duration = Duration::from_secs(30);
-const FIRST_PAUSE: Duration = Duration::from_secs(1);
-const LONGEST_PAUSE: Duration = Duration::from_secs(15);
-
-/// What became of a request for fresh addresses.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Request {
-    /// The set is newer than what the caller saw, or can't change: there is nothing to wait for.
-    Served,
-    /// The question of this number answers it.
-    Run { number: u64, started: bool },
-}
-
-/// How a question ended.
-#[derive(Clone, Debug, Default)]
-pub(crate) struct Ended {
-    /// The number of the last question that has ended; 0 before the first.
-    pub(crate) number: u64,
-    /// Why it brought no addresses.
-    pub(crate) error: Option<GatewayError>,
-}
-
-/// When a partition may ask its gateway, and how that went.
-#[derive(Debug)]
-pub(crate) struct Refresher {
-    state: Mutex<State>,
-    ended: watch::Sender<Ended>,
-}
-
-#[derive(Debug)]
-struct State {
-    /// Questions begun so far; the present one's number while running.
-    begun: u64,
-    running: bool,
-    /// Something failed after the present question was asked: ask once more.
-    again: bool,
-    forced: bool,
-    pause: GrowingDelay,
-    /// No question before this.
-    not_before: Timestamp,
-}
-
-impl Refresher {
-    pub(crate) fn new() -> Self {
-        Self {
-            state: Mutex::new(State {
-                begun: 0,
-                running: false,
-                again: false,
-                forced: false,
-                pause: GrowingDelay::new(FIRST_PAUSE, LONGEST_PAUSE),
-                not_before: Timestamp::ZERO,
-            }),
-            ended: watch::Sender::new(Ended::default()),
-        }
-    }
-
-    /// Waits until question `number` has ended. Cancel safe.
-    pub(crate) async fn wait(&self, number: u64) -> Ended {
-        let mut ended = self.ended.subscribe();
-        let reached = ended.wait_for(|ended| ended.number >= number).await;
-        reached.map(|ended| ended.clone()).unwrap_or_default()
-    }
-
-    fn lock(&self) -> MutexGuard<'_, State> {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-}
 
 /// What was known of a replica when the question was asked.
 struct Seen<A, H> {
@@ -92,95 +23,62 @@ struct Seen<A, H> {
     epoch: u64,
 }
 
-impl<A: Address, H: Send + Sync + 'static> Partition<A, H> {
-    /// Starts a question, or joins the one under way; `news` if something failed that it can't know of.
-    pub(crate) fn start_refresh(self: &Arc<Self>, reason: RefreshReason, news: bool) -> Request {
-        let mut state = self.refresher.lock();
-        state.forced |= reason.is_forced();
-        if state.running {
-            state.again |= news;
-            return Request::Run { number: state.begun, started: false };
-        }
-        let this = Arc::clone(self);
-        if !self.shared.tasks.spawn(async move { this.run().await }) {
-            return Request::Served;
-        }
-        state.running = true;
-        state.begun += 1;
-        if self.now() >= state.not_before + state.pause.current() {
-            // It has been quiet for long enough: what went before is no reason to wait.
-            state.pause.reset();
-        }
-        Request::Run { number: state.begun, started: true }
+impl<A: Address, H> Seen<A, H> {
+    fn of(replica: &Arc<Replica<A, H>>) -> Self {
+        Self { mark: replica.mark(), epoch: replica.breaker().epoch(), replica: Arc::clone(replica) }
+    }
+}
+
+impl<A: Address, H: Send + Sync + 'static> Question for Partition<A, H> {
+    fn refresher(&self) -> &Refresher {
+        &self.refresher
     }
 
-    async fn run(self: Arc<Self>) {
-        loop {
-            let not_before = self.refresher.lock().not_before;
-            time::sleep(not_before.since(self.now())).await;
-            // What is asked for from here on, and failed before, this question answers.
-            self.refresher.lock().again = false;
-            let answer = self.ask().await;
-            let mut state = self.refresher.lock();
-            let forced = std::mem::take(&mut state.forced);
-            let changed = match &answer {
-                Ok(changed) => *changed,
-                Err(error) => {
-                    tracing::warn!(%error, "addresses could not be refreshed");
-                    false
-                }
-            };
-            if changed || (answer.is_ok() && !forced) {
-                state.pause.reset();
-            } else {
-                state.not_before = self.now() + jitter(state.pause.trip());
-            }
-            let ended = Ended { number: state.begun, error: answer.err() };
-            let again = std::mem::take(&mut state.again);
-            if again {
-                state.forced = true;
-                state.begun += 1;
-            }
-            state.running = again;
-            drop(state);
-            self.refresher.ended.send_replace(ended);
-            if !again {
-                return;
-            }
-        }
+    fn tasks(&self) -> &Tasks {
+        &self.shared.tasks
     }
 
-    /// Asks, and puts the answer in place. Says whether replicas came or went.
+    fn clock(&self) -> &dyn Clock {
+        &*self.shared.clock
+    }
+
     async fn ask(self: &Arc<Self>) -> Result<bool, GatewayError> {
         let seen: Vec<_> = self.set().replicas().iter().map(Seen::of).collect();
-        let question = AssertUnwindSafe(self.source.addresses()).catch_unwind();
-        let addresses = match time::timeout(GATEWAY_TIMEOUT, question).await {
-            Ok(Ok(answer)) => answer?,
-            Ok(Err(_)) => return Err(GatewayError::Panicked),
-            Err(_) => return Err(GatewayError::TimedOut),
+        let addresses = match self.source.addresses().await {
+            Ok(addresses) if !addresses.is_empty() => addresses,
+            Ok(_) if self.is_routed() => return Err(self.vanished()),
+            Err(GatewayError::NoSuchPartition) => return Err(self.vanished()),
+            Ok(_) => return Err(GatewayError::Empty),
+            Err(error) => return Err(error),
         };
-        if addresses.is_empty() {
-            return Err(GatewayError::Empty);
-        }
-        let named: HashSet<_> = addresses.iter().collect();
-        let config = &self.shared.config;
-        for Seen { replica, mark, epoch } in &seen {
-            if named.contains(replica.address()) {
-                replica.confirmed(*mark, config.validation());
-                if config.reset_circuits_on_refresh() {
-                    replica.reset_circuit(*epoch, config.unhealthy_timeout());
-                }
-            }
-        }
+        self.confirm(&seen, &addresses);
         let changed = self.replace(&addresses);
-        if config.validation() {
+        if self.shared.config.validation() {
             self.validate_pending(self.set().replicas());
         }
         Ok(changed)
     }
+}
+
+impl<A: Address, H: Send + Sync + 'static> Partition<A, H> {
+    /// The gateway named replicas that are known: what they were held to before the question is forgiven.
+    fn confirm(&self, seen: &[Seen<A, H>], addresses: &[A]) {
+        let (named, config) = (addresses.iter().collect::<HashSet<_>>(), &self.shared.config);
+        for Seen { replica, mark, epoch } in seen.iter().filter(|seen| named.contains(seen.replica.address()))
+        {
+            replica.confirmed(*mark, config.validation());
+            if config.reset_circuits_on_refresh() {
+                replica.reset_circuit(*epoch, config.unhealthy_timeout());
+            }
+        }
+    }
 
     /// Makes `addresses` the set. Says whether replicas came or went.
     pub(crate) fn replace(&self, addresses: &[A]) -> bool {
+        let retired = self.retired.lock().unwrap_or_else(PoisonError::into_inner);
+        if *retired {
+            return false;
+        }
         let (shared, now) = (&self.shared, self.now());
         let old = self.set.load_full();
         let mut named = HashSet::new();
@@ -203,15 +101,17 @@ impl<A: Address, H: Send + Sync + 'static> Partition<A, H> {
         shared.circuits_changed.notify_waiters();
         changed
     }
-}
 
-impl<A: Address, H> Seen<A, H> {
-    fn of(replica: &Arc<Replica<A, H>>) -> Self {
-        Self { mark: replica.mark(), epoch: replica.breaker().epoch(), replica: Arc::clone(replica) }
+    /// The partition is no more: asks no more, and lets go of its replicas. Calls under way go on with what
+    /// they have.
+    pub(crate) fn retire(&self) {
+        self.refresher.stop();
+        let mut retired = self.retired.lock().unwrap_or_else(PoisonError::into_inner);
+        if !std::mem::replace(&mut *retired, true) {
+            let now = self.now();
+            for replica in self.set.load().replicas() {
+                self.shared.directory.leave(replica.address(), now);
+            }
+        }
     }
-}
-
-/// `span` and up to a fifth more or less.
-fn jitter(span: Duration) -> Duration {
-    span.mul_f64(0.8 + 0.4 * fastrand::f64())
 }

@@ -25,7 +25,7 @@ pub struct Replica<A, H = ()> {
     handle: ArcSwapOption<H>,
     /// When an answer of the gateway reset the circuit last, in nanoseconds; 0: never.
     reset_at: AtomicU64,
-    validating: AtomicBool,
+    opening: AtomicBool,
 }
 
 impl<A: Address, H> Replica<A, H> {
@@ -37,7 +37,7 @@ impl<A: Address, H> Replica<A, H> {
             health,
             handle: ArcSwapOption::empty(),
             reset_at: AtomicU64::new(0),
-            validating: AtomicBool::new(false),
+            opening: AtomicBool::new(false),
         }
     }
 
@@ -73,17 +73,37 @@ impl<A: Address, H> Replica<A, H> {
         }
     }
 
-    pub(crate) fn opened(&self, epoch: HealthEpoch, handle: Arc<H>) {
-        if self.health.mark().epoch() == epoch {
-            self.handle.store(Some(handle));
+    /// Keeps what a connector opened, unless the replica became unhealthy or ceased to be since `epoch`.
+    pub(crate) fn keep(&self, epoch: HealthEpoch, handle: Arc<H>) {
+        if self.health.mark().epoch() != epoch {
+            return;
         }
-        self.connected(epoch);
+        let handle = Some(handle);
+        self.handle.store(handle.clone());
+        // Whoever marks the replica takes the handle away after that: they find this one, or the mark is seen here.
+        if self.health.mark().epoch() != epoch {
+            self.handle.compare_and_swap(&handle, None);
+        }
+    }
+
+    pub(crate) fn drop_handle(&self) {
+        self.handle.store(None);
     }
 
     pub(crate) fn failed(&self, epoch: HealthEpoch, bound: Duration) -> bool {
         let news = self.health.failed(epoch, self.breaker.clock().now(), bound);
         if news {
-            self.handle.store(None);
+            self.drop_handle();
+        }
+        news
+    }
+
+    /// No connection could be opened. Says whether it was marked: not if anything is known of it that was not
+    /// when the opening began.
+    pub(crate) fn refuted(&self, seen: Mark) -> bool {
+        let news = self.health.refuted(seen, self.breaker.clock().now());
+        if news {
+            self.drop_handle();
         }
         news
     }
@@ -93,13 +113,14 @@ impl<A: Address, H> Replica<A, H> {
         self.health.confirmed(seen, validating, self.breaker.clock().now()) && validating
     }
 
-    /// Whether nobody else is at it.
-    pub(crate) fn begin_validation(&self) -> bool {
-        !self.validating.swap(true, Ordering::AcqRel)
+    /// Begins to open a connection, unless someone else is at it.
+    pub(crate) fn begin_opening(&self) -> bool {
+        !self.opening.swap(true, Ordering::AcqRel)
     }
 
-    pub(crate) fn end_validation(&self) {
-        self.validating.store(false, Ordering::Release);
+    /// A swap, so that who comes next sees that nobody is at it, or its mark is seen from here on.
+    pub(crate) fn end_opening(&self) {
+        self.opening.swap(false, Ordering::AcqRel);
     }
 
     /// Resets the circuit if it has been open since `epoch` and no answer reset it within `bound`.

@@ -1,15 +1,22 @@
 use std::{error::Error, fmt, future::Future, sync::Arc, time::Duration};
 
-use crate::{Address, Attempt, CallError, Diagnostics, IoJudge, Judge, partition::Partition, walk::Walk};
+use breaker_core::Clock;
+
+use crate::{
+    Address, Attempt, CallError, Diagnostics, IoJudge, Judge, config::PoolConfig, recovery::recover,
+    route::Route, walk::Walk,
+};
 
 /// A call to be made: its limits, its judge, and who wants to know what it saw. Made by
-/// [`ReplicaPool::request`](crate::ReplicaPool::request).
+/// [`ReplicaPool::request`](crate::ReplicaPool::request) and
+/// [`PartitionedPool::request`](crate::PartitionedPool::request); `R` is how it finds its replicas.
 #[must_use = "a request does nothing until it is called"]
-pub struct Request<'a, A: Address, H: Send + Sync + 'static = (), J = IoJudge> {
-    pub(crate) partition: &'a Arc<Partition<A, H>>,
-    pub(crate) judge: J,
-    pub(crate) limits: Limits,
-    pub(crate) diagnostics: Option<&'a mut Diagnostics>,
+pub struct Request<'a, R, J = IoJudge> {
+    route: R,
+    clock: &'a Arc<dyn Clock>,
+    judge: J,
+    limits: Limits,
+    diagnostics: Option<&'a mut Diagnostics>,
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -20,20 +27,19 @@ pub(crate) struct Limits {
     pub(crate) max_attempts: Option<usize>,
 }
 
-impl<'a, A: Address, H: Send + Sync + 'static> Request<'a, A, H> {
-    pub(crate) fn new(partition: &'a Arc<Partition<A, H>>) -> Self {
-        let config = &partition.shared.config;
+impl<'a, R> Request<'a, R> {
+    pub(crate) fn new(route: R, clock: &'a Arc<dyn Clock>, config: &PoolConfig) -> Self {
         let limits = Limits {
             idempotent: false,
             deadline: config.deadline(),
             attempt_timeout: config.attempt_timeout(),
             max_attempts: config.max_attempts(),
         };
-        Self { partition, judge: IoJudge::default(), limits, diagnostics: None }
+        Self { route, clock, judge: IoJudge::default(), limits, diagnostics: None }
     }
 }
 
-impl<'a, A: Address, H: Send + Sync + 'static, J> Request<'a, A, H, J> {
+impl<'a, R, J> Request<'a, R, J> {
     /// Whether the call may be made twice. Unless it may, it is not tried again once the remote may have received it.
     /// Default: no.
     pub const fn idempotent(mut self, idempotent: bool) -> Self {
@@ -53,16 +59,17 @@ impl<'a, A: Address, H: Send + Sync + 'static, J> Request<'a, A, H, J> {
         self
     }
 
-    /// The most attempts. Default: the pool's `maxAttempts`, and without that every candidate once, and once
+    /// The most attempts, at least one. Default: the pool's `maxAttempts`, and without that every candidate once, and once
     /// more when all of them failed and the addresses were asked for again.
     pub const fn max_attempts(mut self, attempts: usize) -> Self {
-        self.limits.max_attempts = Some(attempts);
+        self.limits.max_attempts = Some(if attempts == 0 { 1 } else { attempts });
         self
     }
 
     /// Who finds the verdict on each attempt. Default: [`IoJudge`].
-    pub fn judge<K>(self, judge: K) -> Request<'a, A, H, K> {
-        Request { partition: self.partition, judge, limits: self.limits, diagnostics: self.diagnostics }
+    pub fn judge<K>(self, judge: K) -> Request<'a, R, K> {
+        let Self { route, clock, limits, diagnostics, .. } = self;
+        Request { route, clock, judge, limits, diagnostics }
     }
 
     /// Where to write down what the call saw. Written to as the call goes on, so it is of use even when the call is
@@ -80,17 +87,25 @@ impl<'a, A: Address, H: Send + Sync + 'static, J> Request<'a, A, H, J> {
     /// # Errors
     ///
     /// See [`CallError`].
-    pub async fn call<T, E, Fut>(self, body: impl FnMut(Attempt<A, H>) -> Fut) -> Result<T, CallError<E>>
+    #[expect(private_bounds, reason = "requests find their replicas in the ways that this crate knows")]
+    pub async fn call<A, H, T, E, Fut>(
+        self,
+        body: impl FnMut(Attempt<A, H>) -> Fut,
+    ) -> Result<T, CallError<E>>
     where
+        A: Address,
+        H: Send + Sync + 'static,
         E: Error + 'static,
         Fut: Future<Output = Result<T, E>>,
+        R: Route<A, H>,
         J: Judge<T, E>,
     {
-        Walk::new(self.partition, self.limits, self.diagnostics).run(&self.judge, body).await
+        let walk = Walk::new(Arc::clone(self.clock), self.limits, self.diagnostics);
+        recover(&self.route, walk, &self.judge, body).await
     }
 }
 
-impl<A: Address, H: Send + Sync + 'static, J> fmt::Debug for Request<'_, A, H, J> {
+impl<R, J> fmt::Debug for Request<'_, R, J> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Request").field("limits", &self.limits).finish_non_exhaustive()
     }

@@ -38,7 +38,9 @@ impl Tasks {
 
     /// Ends all tasks, now and for good.
     pub(crate) fn shut_down(&self) {
-        self.set.lock().unwrap_or_else(PoisonError::into_inner).take();
+        let set = self.set.lock().unwrap_or_else(PoisonError::into_inner).take();
+        // Outside the lock: what a task drops may want to start another.
+        drop(set);
     }
 
     /// How many tasks have not ended.

@@ -5,7 +5,7 @@ use std::{panic::AssertUnwindSafe, sync::Arc, thread::available_parallelism};
 use futures::FutureExt;
 use tokio::{sync::Semaphore, time::timeout};
 
-use crate::{Address, HealthStatus, Replica, partition::Partition, shared::Shared};
+use crate::{Address, HealthStatus, Replica, health::Mark, partition::Partition};
 
 /// Bounds how many connections are opened for validation at once: one for each core.
 #[derive(Debug)]
@@ -22,50 +22,65 @@ impl Validator {
 impl<A: Address, H: Send + Sync + 'static> Partition<A, H> {
     /// Validates `replica` in the background, unless that is under way.
     pub(crate) fn validate(self: &Arc<Self>, replica: Arc<Replica<A, H>>) {
-        if !replica.begin_validation() {
-            return;
+        if replica.begin_opening() {
+            let partition = Arc::clone(self);
+            self.shared.tasks.spawn(async move {
+                partition.open(&replica, HealthStatus::UnhealthyPending).await;
+            });
         }
-        let partition = Arc::clone(self);
-        self.shared.tasks.spawn(async move {
-            let _ended = EndsValidation(&replica);
-            if partition.shared.connect(&replica, HealthStatus::UnhealthyPending).await == Some(false) {
-                // Whoever fails to validate was named by an answer that may have been too old.
-                partition.ask_again();
-            }
-        });
     }
-}
 
-struct EndsValidation<'a, A: Address, H>(&'a Replica<A, H>);
-
-impl<A: Address, H> Drop for EndsValidation<'_, A, H> {
-    fn drop(&mut self) {
-        self.0.end_validation();
+    /// Opens a connection to `replica` if its health is unknown, unless that is under way. Says whether it did.
+    pub(crate) async fn warm_up(self: &Arc<Self>, replica: &Arc<Replica<A, H>>) -> bool {
+        replica.begin_opening() && self.open(replica, HealthStatus::Unknown).await
     }
-}
 
-impl<A: Address, H: Send + Sync + 'static> Shared<A, H> {
-    /// Opens a connection to `replica` if it is (still) in status `only`. Says whether it worked; `None` when there was
-    /// nothing to do.
-    pub(crate) async fn connect(&self, replica: &Arc<Replica<A, H>>, only: HealthStatus) -> Option<bool> {
-        let connector = self.connector.as_ref()?;
-        let _place = self.validator.places.acquire().await.ok()?;
+    /// Opens a connection to `replica` if it is (still) in status `only`. Says whether it did.
+    async fn open(self: &Arc<Self>, replica: &Arc<Replica<A, H>>, only: HealthStatus) -> bool {
+        let mut opening = Opening { partition: self, replica, began: replica.mark() };
+        let Some(connector) = &self.shared.connector else { return false };
+        let Ok(_place) = self.shared.validator.places.acquire().await else { return false };
         let mark = replica.mark();
-        if mark.status() != only {
-            return None;
+        opening.began = mark;
+        if mark.status() != only || (self.fixed && replica.handle().is_some()) {
+            return false;
         }
-        let opening = AssertUnwindSafe(connector.connect(replica.address())).catch_unwind();
-        let why = match timeout(self.config.attempt_timeout(), opening).await {
+        let connecting = AssertUnwindSafe(connector.connect(replica.address())).catch_unwind();
+        let why = match timeout(self.shared.config.attempt_timeout(), connecting).await {
             Ok(Ok(Ok(handle))) => {
-                replica.opened(mark.epoch(), Arc::new(handle));
-                return Some(true);
+                replica.keep(mark.epoch(), Arc::new(handle));
+                if !self.fixed {
+                    replica.connected(mark.epoch());
+                }
+                return true;
             }
             Ok(Ok(Err(error))) => error.to_string(),
             Ok(Err(_)) => "the connector panicked".to_owned(),
             Err(_) => "it took too long".to_owned(),
         };
-        tracing::debug!(replica = %replica.address(), why, "a validation failed");
-        replica.failed(mark.epoch(), self.config.unhealthy_timeout());
-        Some(false)
+        tracing::debug!(replica = %replica.address(), why, "a connection could not be opened");
+        if !self.fixed && replica.refuted(mark) {
+            // The answer that named it may have been too old.
+            let _ = self.marked(0, replica, true);
+        }
+        false
+    }
+}
+
+/// The one opening of a connection to a replica.
+struct Opening<'a, A: Address, H: Send + Sync + 'static> {
+    partition: &'a Arc<Partition<A, H>>,
+    replica: &'a Arc<Replica<A, H>>,
+    began: Mark,
+}
+
+impl<A: Address, H: Send + Sync + 'static> Drop for Opening<'_, A, H> {
+    fn drop(&mut self) {
+        self.replica.end_opening();
+        let mark = self.replica.mark();
+        // Whoever wanted it validated since then found this one under way.
+        if mark != self.began && mark.status() == HealthStatus::UnhealthyPending {
+            self.partition.validate(Arc::clone(self.replica));
+        }
     }
 }

@@ -1,6 +1,6 @@
 //! What the result of an attempt means.
 
-use std::{error::Error, io};
+use std::{error::Error, fmt, io};
 
 use breaker_core::Outcome;
 use serde::Serialize;
@@ -36,6 +36,16 @@ impl Verdict {
     /// The replica said that it is gone from this address, and did nothing.
     pub const REPLICA_GONE: Self =
         Self::new(Outcome::Failure, Next::TryNext).signal(Signal::ReplicaGone).sent(false);
+
+    /// The replica said that it no longer serves the partition: ask for the routing map.
+    pub const PARTITION_GONE: Self =
+        Self::new(Outcome::Ignored, Next::TryNext).signal(Signal::PartitionGone).sent(false);
+    /// The partition is being split: ask for the routing map.
+    pub const SPLITTING: Self =
+        Self::new(Outcome::Ignored, Next::TryNext).signal(Signal::Splitting).sent(false);
+    /// The partition is moving to other replicas: ask for the routing map and the addresses.
+    pub const MIGRATING: Self =
+        Self::new(Outcome::Ignored, Next::TryNext).signal(Signal::Migrating).sent(false);
 
     /// A verdict with no signal, on a request that may have been sent.
     pub const fn new(outcome: Outcome, next: Next) -> Self {
@@ -78,15 +88,58 @@ pub enum Signal {
     None,
     /// The address does not answer. The replica is marked and the addresses are asked for.
     Unreachable,
-    /// The replica says that it no longer lives there. As [`Unreachable`](Self::Unreachable), and more if it
-    /// happens again.
+    /// The replica says that it no longer lives there. As [`Unreachable`](Self::Unreachable), and the routing map is
+    /// asked for if it happens again on an unchanged set.
     ReplicaGone,
+    /// The partition does not exist any more. The routing map is asked for.
+    PartitionGone,
+    /// The partition is being split. The routing map is asked for.
+    Splitting,
+    /// The partition is moving to other replicas. The routing map and the addresses are asked for.
+    Migrating,
 }
 
 impl Signal {
     /// Whether the replica is to be marked as failed.
     pub const fn marks(self) -> bool {
         matches!(self, Self::Unreachable | Self::ReplicaGone)
+    }
+
+    /// What is gone, if anything is.
+    pub const fn gone(self) -> Option<Gone> {
+        match self {
+            Self::None | Self::Unreachable => None,
+            Self::ReplicaGone => Some(Gone::Replica),
+            Self::PartitionGone => Some(Gone::Partition),
+            Self::Splitting => Some(Gone::Splitting),
+            Self::Migrating => Some(Gone::Migrating),
+        }
+    }
+}
+
+/// What a request found gone from where it was sent.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize)]
+#[serde(rename_all = "camelCase")]
+#[non_exhaustive]
+pub enum Gone {
+    /// The replicas are no longer at the addresses that are known.
+    Replica,
+    /// The partition does not exist any more.
+    Partition,
+    /// The partition is being split.
+    Splitting,
+    /// The partition is moving to other replicas.
+    Migrating,
+}
+
+impl fmt::Display for Gone {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(match self {
+            Self::Replica => "its replicas are gone from the known addresses",
+            Self::Partition => "the partition is gone",
+            Self::Splitting => "the partition is being split",
+            Self::Migrating => "the partition is migrating",
+        })
     }
 }
 

@@ -140,6 +140,7 @@ fn a_time_window_tells_each_second_with_its_age_and_takes_it_back_in_another_pro
     window.record(false, true, Timestamp::from_secs(103));
     let samples = window.samples(Timestamp::from_millis(105_900));
     assert_eq!(samples, [sample(5, 1, 1, 0), sample(2, 1, 0, 1)]);
+    assert_eq!(window.samples(Timestamp::from_secs(110)), [sample(7, 1, 0, 1)], "10 s old is too old");
 
     // The other process has a clock of its own, which has only just begun.
     let mut other = TimeWindow::new(of(10));

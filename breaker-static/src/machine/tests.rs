@@ -322,7 +322,15 @@ fn a_growing_delay_keeps_its_step_through_a_restart() {
 }
 
 #[test]
-fn a_circuit_of_the_default_settings_is_small_and_needs_no_heap_but_itself() {
+fn an_open_circuit_of_a_strategy_that_counts_no_trips_has_tripped_once() {
+    let mut new = machine(json!({ "testDelay": 10, "maxTestDelay": 100 }));
+    new.adopt(&Evidence { circuit: Circuit::Open, ..Evidence::default() }, secs(0));
+    assert!(new.acquire(secs(10)));
+    assert_eq!(new.end(FAILURE, secs(10)), State::Open { until: Some(secs(30)) }, "20 s");
+}
+
+#[test]
+fn a_circuit_of_the_default_settings_is_small() {
     assert!(size_of::<Machine>() <= 192, "{}", size_of::<Machine>());
 }
 

@@ -7,6 +7,8 @@ use std::{error::Error, sync::Arc};
 
 use async_trait::async_trait;
 
+use crate::RoutingMap;
+
 pub use dns::DnsName;
 pub use fixed::FixedList;
 
@@ -31,6 +33,20 @@ pub trait Gateway<A, P = ()>: Send + Sync + 'static {
         let _ = partition;
         None
     }
+}
+
+/// A gateway to a store that is divided into partitions by key.
+#[async_trait]
+pub trait PartitionGateway<K, A, P>: Gateway<A, P> {
+    /// Which partition serves which keys.
+    ///
+    /// It runs in the background; it is dropped after 30 s.
+    ///
+    /// # Errors
+    ///
+    /// [`GatewayError::Failed`] when the gateway can't say. That does not take the present map away, and
+    /// neither does a map of a lower version.
+    async fn routing_map(&self) -> Result<RoutingMap<K, P>, GatewayError>;
 }
 
 /// Why a gateway did not answer with addresses.

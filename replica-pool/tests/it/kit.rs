@@ -14,7 +14,7 @@ use std::{
 use async_trait::async_trait;
 use breaker_canary::Probe;
 use replica_pool::{
-    Attempt, CallError, Connector, Gateway, GatewayError, ReplicaPool, ReplicaPoolBuilder, Verdict,
+    Attempt, CallError, Connector, Gateway, GatewayError, PoolBuilder, ReplicaPool, Unpartitioned, Verdict,
     config::Config, io_verdict,
 };
 use tokio::{sync::Notify, time::sleep};
@@ -239,7 +239,9 @@ impl Bench {
     pub(crate) async fn with(
         addresses: &[Addr],
         settings: &str,
-        also: impl FnOnce(ReplicaPoolBuilder<Addr>) -> ReplicaPoolBuilder<Addr>,
+        also: impl FnOnce(
+            PoolBuilder<Addr, (), Unpartitioned<Addr>>,
+        ) -> PoolBuilder<Addr, (), Unpartitioned<Addr>>,
     ) -> Self {
         let bench = Self::build(Registry::naming(addresses), settings, also);
         bench.pool.ready().await.unwrap();
@@ -249,7 +251,9 @@ impl Bench {
     pub(crate) fn build(
         gateway: Registry,
         settings: &str,
-        also: impl FnOnce(ReplicaPoolBuilder<Addr>) -> ReplicaPoolBuilder<Addr>,
+        also: impl FnOnce(
+            PoolBuilder<Addr, (), Unpartitioned<Addr>>,
+        ) -> PoolBuilder<Addr, (), Unpartitioned<Addr>>,
     ) -> Self {
         let world = Arc::new(World::default());
         let config = Config::from_text("test.json", settings).unwrap();

@@ -1,6 +1,11 @@
 //! The rounds of one circuit.
 
+use std::sync::Weak;
+
+use breaker_core::{Event, config::IsoDuration};
+
 use super::*;
+use crate::CanaryRateThresholdKeys;
 
 #[tokio::test(start_paused = true)]
 async fn a_circuit_that_starts_open_is_tried_at_once() {
@@ -153,6 +158,34 @@ async fn each_half_open_state_that_fails_doubles_the_interval() {
     for (gap, interval) in gaps.iter().zip([2_000, 4_000, 4_000, 4_000]) {
         assert!((interval * 4 / 5..=interval * 6 / 5 + 2).contains(gap), "{gaps:?}");
     }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_half_open_state_that_fails_before_the_worker_sees_it_is_no_reason_to_hurry() {
+    let remotes = Remotes::all(Answer::Healthy);
+    let config = CanaryRateThreshold::try_from(CanaryRateThresholdKeys {
+        permitted_number_of_calls_in_half_open_state: Some(1),
+        canary_interval: Some(IsoDuration::from_secs(10)),
+        ..Default::default()
+    })
+    .unwrap();
+    let breaker = Arc::new_cyclic(|breaker: &Weak<Breaker>| {
+        let breaker = breaker.clone();
+        let fail_at_once = move |_: &Event| {
+            if let Some(permit) = breaker.upgrade().and_then(|breaker| breaker.acquire_owned().ok()) {
+                permit.settle(Outcome::Failure);
+            }
+        };
+        let builder =
+            Breaker::builder(config).clock(Arc::new(remotes.clock)).observer(Arc::new(fail_at_once));
+        builder.probed().build().unwrap()
+    });
+    let worker = worker(&remotes);
+    let registration = worker.register(1, breaker);
+    after(7_900).await;
+    assert_eq!((remotes.count(), circuit(&registration)), (1, Circuit::Open));
+    after(4_200).await;
+    assert_eq!(remotes.count(), 2);
 }
 
 #[tokio::test(start_paused = true)]

@@ -14,6 +14,13 @@ pub fn title(summaries: &BTreeMap<RunKind, Summary>, verdicts: &[Verdict]) -> St
     if verdicts.iter().any(|verdict| verdict.judgement == Judgement::Invalid) {
         return "This comparison is invalid: the upgrade hardly hurt the plain client.".to_owned();
     }
+    let failed: u64 = summaries.iter().filter(|(kind, _)| kind.is_pool()).map(|(_, pool)| pool.failed).sum();
+    if failed > 0 {
+        return format!(
+            "With the pool, {} requests failed during a rolling upgrade: none should.",
+            text::count(failed)
+        );
+    }
     let slow = |kind| summaries.get(&kind).map(|summary: &Summary| summary.p99_us);
     let pools = [slow(RunKind::Static), slow(RunKind::Canary)].into_iter().flatten().max();
     match (slow(RunKind::Quiet), slow(RunKind::Plain), pools) {
@@ -97,6 +104,15 @@ mod tests {
         let lead = lead(&runs);
         assert!(lead.contains("6.0 ms after 2 such attempts (static) and 5.5 ms"), "{lead}");
         assert!(lead.ends_with("and no request failed."), "{lead}");
+    }
+
+    #[test]
+    fn failures_of_a_pool_come_before_its_latency() {
+        let mut runs =
+            summaries(&[(RunKind::Quiet, 5_000), (RunKind::Plain, 105_000), (RunKind::Static, 900)]);
+        runs.entry(RunKind::Static).and_modify(|pool| pool.failed = 1_200);
+        let title = title(&runs, &judge(&runs));
+        assert!(title.contains("1,200 requests failed") && !title.contains("times"), "{title}");
     }
 
     #[test]

@@ -12,7 +12,8 @@ use std::{
 };
 
 use async_trait::async_trait;
-use replica_pool::{Connector, Gateway, GatewayError, Probe};
+use breaker_canary::Probe;
+use replica_pool::{Connector, Gateway, GatewayError};
 
 use crate::{
     client::{Surroundings, Transport},
@@ -65,7 +66,7 @@ impl Connector<SocketAddr> for Remote {
 
 #[async_trait]
 impl Probe<SocketAddr> for Remote {
-    async fn is_healthy(&self, address: &SocketAddr) -> bool {
+    async fn probe(&self, address: &SocketAddr) -> bool {
         self.knock(*address).await.is_ok()
     }
 }
