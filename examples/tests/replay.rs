@@ -77,7 +77,7 @@ fn what_makes_no_sense_is_told_on_standard_error_and_the_rest_goes_on() {
     let (status, out, err) = replay(&[file.path()]);
     assert_eq!(status, 2);
     assert!(out.ends_with("1 scenarios, 6 steps, 3 mismatches\n"), "{out}");
-    let place = format!("{}:1:59: step 1: unknown field `permited`, expected one of `op`, ", file.path());
+    let place = format!("{}:1:58: step 1: unknown field `permited`, expected one of `op`, ", file.path());
     assert!(err.starts_with(&place) && err.contains("`permitted`"), "{err}");
 }
 

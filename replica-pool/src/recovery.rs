@@ -1,13 +1,13 @@
 //! A request that finds its replicas or its partition gone: which cache is refreshed, how the retry waits, and
 //! how it ends.
 
-use std::{error::Error, future::Future, time::Duration};
+use std::{error::Error, future::Future, sync::Arc, time::Duration};
 
 use breaker_core::GrowingDelay;
 
 use crate::{
     Address, Attempt, CallError, Cause, Gone, Judge, RefreshReason, Refreshed, Unavailable,
-    refresher::Question,
+    refresher::{Question, Request},
     route::{Leg, Route},
     walk::{Walk, Walked},
 };
@@ -31,8 +31,7 @@ where
     Fut: Future<Output = Result<T, E>>,
 {
     let mut pause = GrowingDelay::new(FIRST_PAUSE, LONGEST_PAUSE);
-    let (mut retries, mut map_was_asked, mut first_cause) = (0_u32, false, None);
-    let mut partition_was_gone = false;
+    let (mut retries, mut map, mut first_cause) = (0_u32, MapAge::AsFound, None);
     loop {
         let leg = find(route, &mut walk).await?;
         let (gone, cause, hopeless) = match walk.over(&leg.partition, judge, &mut body).await {
@@ -40,33 +39,52 @@ where
             Walked::Gone { gone, cause, hopeless } => (gone, cause, hopeless),
         };
         first_cause = first_cause.or(cause);
-        let twice = gone == Gone::Partition && std::mem::replace(&mut partition_was_gone, true);
-        if hopeless || twice || walk.is_out_of_attempts() {
-            return Err(unavailable(walk, gone, first_cause, &leg));
-        }
         // The first retry is always made, and at once. That of a replica was made within the walk.
         let first = retries == 0 && gone != Gone::Replica;
-        let mut at_once = first;
-        if gone == Gone::Replica && !std::mem::replace(&mut map_was_asked, true) {
-            at_once = refresh_map(route, &mut walk, leg.map_version, false).await == Some(true);
-        }
-        if !at_once && !walk.pause(pause.trip()).await {
+        let again = gone == Gone::Partition && map == MapAge::AskedSince;
+        if hopeless || again || walk.is_out_of_attempts() || (!first && walk.is_out_of_time()) {
             return Err(unavailable(walk, gone, first_cause, &leg));
         }
-        if gone != Gone::Replica
-            && refresh_map(route, &mut walk, leg.map_version, first).await.is_none()
-            && !first
-        {
+        retries += 1;
+        let in_time = match gone {
+            Gone::Replica => {
+                // The map, once; and there is nothing to wait for if it leads elsewhere.
+                let asks = map == MapAge::AsFound;
+                map = MapAge::AskedSince;
+                let elsewhere =
+                    asks && matches!(refresh_map(route, &mut walk, &leg, false, true).await, Some((true, _)));
+                elsewhere || walk.pause(pause.trip()).await
+            }
+            Gone::Partition => {
+                let answer = refresh_map(route, &mut walk, &leg, first, !first).await;
+                map = answer.map_or(map, |(_, age)| age);
+                first || answer.is_some()
+            }
+            Gone::Splitting | Gone::Migrating => {
+                let waited = first || walk.pause(pause.trip()).await;
+                let answered = waited && refresh_map(route, &mut walk, &leg, first, true).await.is_some();
+                if answered && gone == Gone::Migrating {
+                    refresh_addresses(route, &mut walk, &leg, first).await;
+                }
+                first || answered
+            }
+        };
+        if !in_time {
             return Err(unavailable(walk, gone, first_cause, &leg));
-        }
-        if gone == Gone::Migrating {
-            refresh_addresses(route, &mut walk, &leg, first).await;
         }
         if first {
             walk.allow_one_more();
         }
-        retries += 1;
     }
+}
+
+/// How old the map is by which a request is routed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum MapAge {
+    /// It may have been asked for before the request found anything gone.
+    AsFound,
+    /// It was asked for since.
+    AskedSince,
 }
 
 /// Where the request goes, after the first routing map has come.
@@ -94,22 +112,39 @@ where
     }
 }
 
-/// Asks for the map, and waits. Says whether the map is another now; `None` when it did not come in time.
+/// Asks for the map and waits, unless the one at hand leads elsewhere and need not be `anew`. Says whether the request goes
+/// elsewhere now, and by a map of what age; `None` when the map did not come in time.
 async fn refresh_map<A, H, T, E, R>(
     route: &R,
     walk: &mut Walk<'_, A, H, T, E>,
-    seen: Option<u64>,
-    for_as_long_as_it_takes: bool,
-) -> Option<bool>
+    before: &Leg<A, H>,
+    always: bool,
+    anew: bool,
+) -> Option<(bool, MapAge)>
 where
     A: Address,
     H: Send + Sync + 'static,
     E: Error + 'static,
     R: Route<A, H>,
 {
-    let Some(asked) = route.refresh_map(seen) else { return Some(false) };
-    walk.wait_for(asked, RefreshReason::Gone, for_as_long_as_it_takes).await?;
-    Some(route.leg().is_ok_and(|leg| leg.map_version != seen))
+    let mut age = MapAge::AsFound;
+    let mut joined_before = false;
+    loop {
+        let leg = route.leg().ok()?;
+        let elsewhere = !Arc::ptr_eq(&leg.partition, &before.partition);
+        if age == MapAge::AskedSince || (elsewhere && !anew) {
+            return Some((elsewhere, age));
+        }
+        let Some(asked) = route.refresh_map(leg.map_version) else {
+            return Some((false, MapAge::AskedSince));
+        };
+        // A question that was under way may be older than what was found gone; the one after it is not.
+        let joined = matches!(asked.request, Request::Run { started: false, .. });
+        walk.wait_for(asked, RefreshReason::Gone, always).await?;
+        if !joined || std::mem::replace(&mut joined_before, true) {
+            age = MapAge::AskedSince;
+        }
+    }
 }
 
 /// Asks where the replicas of the partition that serves the key now are, and waits.
@@ -117,7 +152,7 @@ async fn refresh_addresses<A, H, T, E, R>(
     route: &R,
     walk: &mut Walk<'_, A, H, T, E>,
     before: &Leg<A, H>,
-    for_as_long_as_it_takes: bool,
+    always: bool,
 ) where
     A: Address,
     H: Send + Sync + 'static,
@@ -125,13 +160,13 @@ async fn refresh_addresses<A, H, T, E, R>(
     R: Route<A, H>,
 {
     let Ok(leg) = route.leg() else { return };
-    if !std::sync::Arc::ptr_eq(&leg.partition, &before.partition) {
+    if !Arc::ptr_eq(&leg.partition, &before.partition) {
         return;
     }
     let request = leg.partition.refresh(walk.seen_version(), RefreshReason::Gone);
     let asked =
         crate::route::Asked { of: Refreshed::Addresses, refresher: leg.partition.refresher(), request };
-    walk.wait_for(asked, RefreshReason::Gone, for_as_long_as_it_takes).await;
+    walk.wait_for(asked, RefreshReason::Gone, always).await;
 }
 
 fn unavailable<A, H, T, E>(

@@ -1,6 +1,8 @@
 //! The rules as a state machine.
 
-use std::{sync::Arc, time::Duration};
+mod due;
+
+use std::sync::Arc;
 
 use breaker_core::{
     Change, Circuit, Evidence, GrowingDelay, Now, Outcome, ProbePlan, Reason, Report, State, Strategy, Tally,
@@ -8,6 +10,7 @@ use breaker_core::{
 };
 use serde_json::{Value, json};
 
+use self::due::{Phase, Trial, deadline};
 use super::rules::Rules;
 
 #[derive(Debug)]
@@ -19,38 +22,6 @@ pub(super) struct Machine {
     interval: GrowingDelay,
     phase: Phase,
     change: Change,
-}
-
-#[derive(Clone, Copy, Debug, PartialEq)]
-enum Phase {
-    Closed,
-    Open { until: Option<Timestamp> },
-    HalfOpen(Trial),
-}
-
-/// What the half-open calls have shown so far.
-#[derive(Clone, Copy, Debug, PartialEq)]
-struct Trial {
-    since: Timestamp,
-    /// Places that are gone: to calls that are out, and to those that had a result.
-    taken: u32,
-    tally: Tally,
-    /// When a place was last taken or a result last came in.
-    last_news: Timestamp,
-}
-
-impl Trial {
-    fn starting(at: Timestamp) -> Self {
-        Self { since: at, taken: 0, tally: Tally::default(), last_news: at }
-    }
-}
-
-/// What time alone does next to a phase.
-struct Due {
-    phase: Phase,
-    reason: Reason,
-    /// How often the circuit opened.
-    trips: u32,
 }
 
 impl Machine {
@@ -68,67 +39,6 @@ impl Machine {
             machine.phase = machine.opened(now);
         }
         machine
-    }
-
-    fn opened(&self, at: Timestamp) -> Phase {
-        Phase::Open { until: self.rules.wait_in_open().and_then(|wait| deadline(at, wait)) }
-    }
-
-    fn state_of(&self, phase: Phase) -> State {
-        match phase {
-            Phase::Closed => State::Closed,
-            Phase::Open { until } => State::Open { until },
-            Phase::HalfOpen(trial) => State::HalfOpen {
-                until: match self.rules.max_wait_in_half_open() {
-                    Some(longest) => deadline(trial.since, longest),
-                    None if self.is_full(&trial) => deadline(trial.last_news, self.rules.lease()),
-                    None => None,
-                },
-            },
-        }
-    }
-
-    fn is_full(&self, trial: &Trial) -> bool {
-        trial.taken >= self.rules.permitted()
-    }
-
-    /// The next thing that is due by `now`.
-    fn due(&self, phase: Phase, now: Timestamp) -> Option<Due> {
-        let at = self.state_of(phase).until().filter(|until| now >= *until)?;
-        let half_open = Phase::HalfOpen(Trial::starting(at));
-        Some(match phase {
-            Phase::Closed => return None,
-            Phase::Open { .. } => Due { phase: half_open, reason: Reason::DelayPassed, trips: 0 },
-            Phase::HalfOpen(_) => match self.rules.max_wait_in_half_open() {
-                None => Due { phase: half_open, reason: Reason::LeaseExpired, trips: 0 },
-                Some(longest) => self.half_open_too_long(at, longest, now),
-            },
-        })
-    }
-
-    /// Opens at `at`. A circuit that nobody uses goes on from open to half-open to open: of all those cycles that
-    /// would be over by `now`, this makes one long open state, which ends when the last of them would have.
-    fn half_open_too_long(&self, at: Timestamp, longest: Duration, now: Timestamp) -> Due {
-        let mut due = Due { phase: self.opened(at), reason: Reason::HalfOpenTooLong, trips: 1 };
-        if let (Phase::Open { until: Some(until) }, Some(wait)) = (&mut due.phase, self.rules.wait_in_open())
-        {
-            let cycle = wait.saturating_add(longest).as_nanos();
-            let cycles = now.since(*until).as_nanos() / cycle;
-            // Both fit, since the cycles are over by `now`.
-            *until = *until + Duration::from_nanos(u64::try_from(cycles * cycle).unwrap_or(u64::MAX));
-            due.trips = u32::try_from(cycles).unwrap_or(u32::MAX).saturating_add(1);
-        }
-        due
-    }
-
-    /// The phase that `now` finds, and how often in a row the circuit has opened by then.
-    fn at(&self, now: Timestamp) -> (Phase, u32) {
-        let (mut phase, mut trips) = (self.phase, self.interval.trips());
-        while let Some(due) = self.due(phase, now) {
-            phase = due.phase;
-            trips = trips.saturating_add(due.trips);
-        }
-        (phase, trips)
     }
 
     fn count(&mut self, failed: bool, slow: bool, now: &Now<'_>) {
@@ -166,11 +76,6 @@ impl Machine {
         self.phase = phase;
         self.change = Change { reason, tally };
     }
-}
-
-/// `None` when it would lie past the end of time.
-fn deadline(from: Timestamp, span: Duration) -> Option<Timestamp> {
-    Some(from + span).filter(|at| *at < Timestamp::MAX)
 }
 
 impl Strategy for Machine {

@@ -9,7 +9,7 @@ use std::{
     time::Duration,
 };
 
-use breaker_core::{Breaker, Circuit, Mode, ProbePlan};
+use breaker_core::{Breaker, Circuit, ProbePlan};
 use futures::FutureExt;
 use tokio::{
     sync::oneshot,
@@ -87,7 +87,6 @@ impl<T: Send + Sync + 'static> Watch<T> {
             let breaker = &*entry.breaker;
             // Listening comes first, so that no change is missed.
             let changed = breaker.changed();
-            commit_what_is_due(breaker);
             let plan = breaker.probe_plan();
             if plan.is_none() {
                 entry.end_first_round();
@@ -174,15 +173,6 @@ impl<T: Send + Sync + 'static> Watch<T> {
         let entry = self.entry.upgrade()?;
         let changed = entry.breaker.changed();
         (entry.breaker.epoch() == epoch).then_some(changed)
-    }
-}
-
-/// Enters an open state that time alone has brought about, which so far only reads as open.
-fn commit_what_is_due(breaker: &Breaker) {
-    let status = breaker.status();
-    if status.mode == Mode::Automatic && status.circuit == Circuit::Open && breaker.probe_plan().is_none() {
-        // Asking for admission commits it. What is admitted all the same, since the circuit has gone on, is given back.
-        drop(breaker.acquire());
     }
 }
 

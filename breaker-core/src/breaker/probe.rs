@@ -24,7 +24,8 @@ impl Breaker {
     }
 
     fn wanted_probe(&self) -> Option<(ProbePlan, u64)> {
-        if self.gate.word().circuit() != Circuit::Open {
+        let (word, deadline) = self.gate.read();
+        if word.circuit() != Circuit::Open && deadline.is_none_or(|at| self.clock.now() < at) {
             return None;
         }
         self.locked(|core, now| {
@@ -36,6 +37,7 @@ impl Breaker {
     }
 
     /// Gives a probe's verdict. [`Settlement::Stale`] when the circuit has changed its state since it began.
+    #[expect(clippy::needless_pass_by_value, reason = "a probe is finished once")]
     pub fn finish_probe(&self, probe: ProbeTicket, healthy: bool) -> Settlement {
         let ProbeTicket { epoch } = probe;
         self.locked(|core, now| {

@@ -15,8 +15,7 @@ impl Breaker {
     ///
     /// Cancel safe. A change that is due by time alone wakes nobody until an operation commits it.
     pub fn changed(&self) -> impl Future<Output = ()> + Send + use<> {
-        let listener = self.changed.listen();
-        async move { listener.await }
+        self.changed.listen()
     }
 
     /// Completes when a call may pass: at once, or when the circuit changes, a half-open place comes back,

@@ -15,6 +15,10 @@ where
         self.limits.max_attempts.is_some_and(|most| self.attempts as usize >= most)
     }
 
+    pub(crate) fn is_out_of_time(&self) -> bool {
+        self.clock.now() >= self.until
+    }
+
     /// The version of the set that was walked last.
     pub(crate) fn seen_version(&self) -> u64 {
         self.seen

@@ -27,7 +27,10 @@ pub(crate) struct Walk<'a, A: Address, H: Send + Sync + 'static, T, E> {
     limits: Limits,
     diagnostics: Option<&'a mut Diagnostics>,
     clock: Arc<dyn Clock>,
+    /// The deadline.
     until: Timestamp,
+    /// Attempts may go on until then, be the deadline past or not.
+    grace: Timestamp,
     rng: Rng,
     attempts: u32,
     /// Whether the addresses of the present partition were asked for because everybody failed.
@@ -79,6 +82,7 @@ where
             limits,
             diagnostics,
             until: clock.now() + limits.deadline,
+            grace: Timestamp::ZERO,
             clock,
             rng: Rng::new(),
             attempts: 0,
@@ -163,7 +167,7 @@ where
                     continue;
                 }
             };
-            if self.attempts > 0 && self.clock.now() >= self.until {
+            if self.attempts > 0 && self.clock.now() >= self.until.max(self.grace) {
                 return Pass::Walked(self.out_of_time());
             }
             let lease = Lease::new(Arc::clone(partition), Arc::clone(replica), set.version(), Some(permit));
@@ -216,7 +220,7 @@ where
     {
         self.attempts += 1;
         let (now, limit) = (self.clock.now(), self.limits.attempt_timeout);
-        let left = self.until.since(now);
+        let left = self.until.max(self.grace).since(now);
         let replica = Arc::clone(lease.replica());
         let attempt = Attempt::new(Arc::clone(&replica), self.attempts, now + limit.min(left));
         let (verdict, result) = match timeout(limit.min(left), body(attempt)).await {

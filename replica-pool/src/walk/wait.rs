@@ -122,9 +122,9 @@ where
         in_time
     }
 
-    /// Time for one more attempt, whatever the deadline says.
+    /// Time for one more attempt, whatever the deadline says. Nothing is waited for in it.
     pub(crate) fn allow_one_more(&mut self) {
-        self.until = self.until.max(self.clock.now() + self.limits.attempt_timeout);
+        self.grace = self.clock.now() + self.limits.attempt_timeout;
     }
 }
 

@@ -2,4 +2,5 @@
 
 mod config;
 mod kit;
+mod partition;
 mod refresh;

@@ -6,6 +6,8 @@ mod half_open;
 mod open;
 mod time;
 
+use std::time::Duration;
+
 use breaker_core::config::StrategyConfig;
 use serde_json::json;
 

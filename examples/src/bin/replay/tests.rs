@@ -72,7 +72,8 @@ fn every_expectation_is_looked_at() {
         step.expected.count = step.expected.count.map(|count| count + 1);
         step.expected.transitions = step.expected.transitions.take().map(|_| vec!["closed>closed".into()]);
     };
-    let (_, steps, found) = replay("breaker-canary/tests/golden/cases.jsonl", spoil);
+    let (_, steps, mut found) = replay("breaker-canary/tests/golden/cases.jsonl", spoil);
+    found.extend(replay("breaker-static/tests/golden/cases.jsonl", spoil).2);
     for what in ["state", "permitted", "calls", "failures", "stale", "count", "transitions"] {
         assert!(found.iter().any(|line| line.contains(&format!("expected {what} "))), "{what}");
     }
