@@ -20,7 +20,6 @@ pub use breaker::{
 };
 pub use classify::Classifier;
 pub use clock::{Clock, ManualClock, MonotonicClock, Now};
-pub use config::Blueprint;
 pub use delay::GrowingDelay;
 pub use event::{Event, EventKind, Mode, Observer};
 pub use rejection::{Rejection, RejectionReason};

@@ -1,6 +1,8 @@
 //! Guarding a call costs no heap allocation, whatever state the circuit is in. Only a change of state may
 //! allocate: it queues an event.
 
+#![expect(clippy::unwrap_used, reason = "a test that cannot go on should stop")]
+
 use std::{hint::black_box, sync::Arc, time::Duration};
 
 use allocation_counter::measure;
@@ -36,7 +38,7 @@ impl Guard {
         Self::new(CanaryRateThreshold::try_from(keys).unwrap())
     }
 
-    fn new(strategy: impl Into<breaker_core::Blueprint>) -> Self {
+    fn new(strategy: impl Into<breaker_core::config::Blueprint>) -> Self {
         let clock = Arc::new(ManualClock::default());
         let breaker = Breaker::builder(strategy).clock(Arc::clone(&clock) as _).probed().build().unwrap();
         Self { breaker, clock }

@@ -1,5 +1,7 @@
 //! `custom-strategy` as a person runs it.
 
+#![expect(clippy::unwrap_used, reason = "a test that cannot go on should stop")]
+
 use std::process::Command;
 
 /// Exit status, standard output, standard error.

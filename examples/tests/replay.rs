@@ -1,5 +1,7 @@
 //! `replay` as a person runs it.
 
+#![expect(clippy::unwrap_used, reason = "a test that cannot go on should stop")]
+
 use std::{
     fs,
     path::PathBuf,

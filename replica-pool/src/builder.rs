@@ -4,7 +4,7 @@ use std::{
 };
 
 use breaker_canary::{CanaryWorker, Probe, TokioClock};
-use breaker_core::{Blueprint, Clock, Observer};
+use breaker_core::{Clock, Observer, config::Blueprint};
 use tokio::{runtime::Handle, sync::Notify};
 
 use crate::{

@@ -2,7 +2,7 @@
 
 use std::{error::Error, fmt, time::Duration};
 
-use breaker_core::{Rejection, Timestamp};
+use breaker_core::{Rejection, RejectionReason, Timestamp};
 
 use crate::{GatewayError, Gone, Signal, codes};
 
@@ -90,9 +90,13 @@ pub struct AllOpen {
 impl fmt::Display for AllOpen {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("no circuit admits a call")?;
+        let mut reasons = self.replicas.iter().map(|(_, rejection)| rejection.reason);
         match self.retry_after {
             Some(after) => write!(f, " for another {after:?}:")?,
-            None => f.write_str(" until a probe finds a replica healthy:")?,
+            None if reasons.any(|reason| reason == RejectionReason::Open) => {
+                f.write_str(" until a probe finds a replica healthy:")?;
+            }
+            None => f.write_str(":")?,
         }
         for (i, (replica, rejection)) in self.replicas.iter().enumerate() {
             write!(f, "{} {replica}: {}", if i > 0 { "," } else { "" }, rejection.reason)?;

@@ -11,7 +11,7 @@ use crate::{
     Address, GatewayError, Replica, ReplicaSet,
     config::Order,
     health::Mark,
-    partition::Partition,
+    partition::{Partition, SHORT},
     refresher::{Question, Refresher},
     tasks::Tasks,
 };
@@ -86,17 +86,20 @@ impl<A: Address, H: Send + Sync + 'static> Partition<A, H> {
         let same_order = addresses.iter().copied().eq(old.replicas().iter().map(|replica| replica.address()));
         let changed = addresses.len() != old.replicas().len()
             || !old.replicas().iter().all(|replica| named.contains(replica.address()));
-        if !changed && (same_order || shared.config.order() == Order::Shuffled) {
+        shared.directory.prune(now);
+        let short = shared.config.target_replicas().is_some_and(|target| addresses.len() < target);
+        // An answer that is still too short starts the time anew.
+        let short_since =
+            short.then(|| old.short_since.filter(|since| now.since(*since) < SHORT).unwrap_or(now));
+        let as_before = same_order || shared.config.order() == Order::Shuffled;
+        if !changed && as_before && short_since == old.short_since {
             return false;
         }
-        shared.directory.prune(now);
         // Those who stay enter before they leave, so that nothing of theirs ends in between.
         let replicas: Vec<_> = addresses.into_iter().map(|address| shared.enter(address)).collect();
         for replica in old.replicas() {
             shared.directory.leave(replica.address(), now);
         }
-        let short = shared.config.target_replicas().is_some_and(|target| replicas.len() < target);
-        let short_since = short.then(|| old.short_since.unwrap_or(now));
         self.set.store(Arc::new(ReplicaSet::new(old.version() + u64::from(changed), replicas, short_since)));
         shared.circuits_changed.notify_waiters();
         changed

@@ -37,17 +37,17 @@ pub(crate) trait Question: Send + Sync + Sized + 'static {
             state.again |= news;
             return Request::Run { number: state.begun, started: false };
         }
-        let this = Arc::clone(self);
-        if !self.tasks().spawn(async move { run(&this).await }) {
-            return Request::Closed;
-        }
         state.running = true;
         state.begun += 1;
+        let number = state.begun;
         if self.clock().now() >= state.not_before + state.pause.current() {
             // It has been quiet for long enough: what went before is no reason to wait.
             state.pause.reset();
         }
-        Request::Run { number: state.begun, started: true }
+        drop(state);
+        let asking = Asking(Arc::clone(self));
+        let started = self.tasks().spawn(async move { run(&asking.0).await });
+        if started { Request::Run { number, started } } else { Request::Closed }
     }
 }
 
@@ -122,7 +122,8 @@ impl Refresher {
 
     /// Asks no more, and tells so to those who wait.
     pub(crate) fn stop(&self) {
-        self.lock().stopped = true;
+        let mut state = self.lock();
+        state.stopped = true;
         self.ended.send_replace(Ended::CLOSED);
     }
 
@@ -170,19 +171,29 @@ async fn ask_again<Q: Question>(question: &Arc<Q>) {
             Ok(changed) if changed || !forced => state.pause.reset(),
             _ => state.not_before = question.clock().now() + jitter(state.pause.trip()),
         }
-        let ended = Ended { number: state.begun, error: answer.err() };
+        if !state.stopped {
+            // Under the lock, so that no later end is overwritten by this one.
+            refresher.ended.send_replace(Ended { number: state.begun, error: answer.err() });
+        }
         state.running = std::mem::take(&mut state.again) && !state.stopped;
-        if state.running {
-            state.forced = true;
-            state.begun += 1;
-        }
-        let (go_on, stopped) = (state.running, state.stopped);
-        drop(state);
-        if !stopped {
-            refresher.ended.send_replace(ended);
-        }
-        if !go_on {
+        if !state.running {
             return;
+        }
+        state.forced = true;
+        state.begun += 1;
+    }
+}
+
+/// Ends a question that nobody will answer any more, since its runtime has ended or its task has panicked.
+struct Asking<Q: Question>(Arc<Q>);
+
+impl<Q: Question> Drop for Asking<Q> {
+    fn drop(&mut self) {
+        let refresher = self.0.refresher();
+        let mut state = refresher.lock();
+        if std::mem::take(&mut state.running) && !state.stopped {
+            let error = Some(GatewayError::failed("the pool's background work has ended"));
+            refresher.ended.send_replace(Ended { number: state.begun, error });
         }
     }
 }

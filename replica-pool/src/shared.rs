@@ -4,7 +4,7 @@ use std::{
 };
 
 use breaker_canary::CanaryWorker;
-use breaker_core::{Blueprint, Breaker, Clock, Observer};
+use breaker_core::{Breaker, Clock, Observer, config::Blueprint};
 
 use crate::{
     Address, Connector, Replica, config::PoolConfig, directory::Directory, tasks::Tasks,

@@ -1,7 +1,7 @@
 use std::{sync::Arc, time::Duration};
 
 use super::{Breaker, core::Core, gate::Gate};
-use crate::{Blueprint, Clock, Evidence, MonotonicClock, Observer, sync::Mutex};
+use crate::{Clock, Evidence, MonotonicClock, Observer, config::Blueprint, sync::Mutex};
 
 /// Puts a [`Breaker`] together. Made by [`Breaker::builder`].
 #[must_use]

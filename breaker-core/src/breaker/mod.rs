@@ -26,7 +26,8 @@ use self::{
     permit::Ticket,
 };
 use crate::{
-    Blueprint, Clock, Mode, Now, Observer, Outcome, Rejection, RejectionReason, State,
+    Clock, Mode, Now, Observer, Outcome, Rejection, RejectionReason, State,
+    config::Blueprint,
     sync::{Mutex, lock},
 };
 
@@ -38,9 +39,9 @@ use crate::{
 ///
 /// ```
 /// use std::time::Duration;
-/// use breaker_core::{Breaker, NonResilient, Outcome};
+/// use breaker_core::{Breaker, Outcome, config::NonResilient};
 ///
-/// let breaker = Breaker::builder(NonResilient).build()?;
+/// let breaker = Breaker::builder(NonResilient::default()).build()?;
 /// match breaker.acquire() {
 ///     Ok(permit) => {
 ///         // … the call …

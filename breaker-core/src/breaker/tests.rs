@@ -1,3 +1,5 @@
+#![allow(clippy::unwrap_used, reason = "a test that unwraps in vain has failed")]
+
 use std::{
     panic::{AssertUnwindSafe, catch_unwind},
     sync::{Arc, Mutex},
@@ -330,7 +332,7 @@ fn a_classifier_that_panics_gives_the_place_back_and_the_breaker_lives() {
     let classifier = |_: &Result<(), ()>| -> Outcome { panic!("classifier") };
     let run = AssertUnwindSafe(|| bench.breaker.run_with(&classifier, || Ok(())));
     assert!(catch_unwind(run).is_err());
-    assert_eq!(bench.breaker.status().full, false);
+    assert!(!bench.breaker.status().full);
     assert_eq!(bench.breaker.run(|| Ok::<_, ()>(7)), Ok(7));
     assert_eq!(bench.breaker.state(), State::Closed);
 }
@@ -548,7 +550,6 @@ fn a_waiter_is_woken_by_a_returned_place_by_time_and_by_a_transition() {
     };
     let asleep = Mutex::new(asleep);
     block_on(bench.breaker.ready(|span| (asleep.lock().unwrap())(span)));
-    drop(asleep);
     assert_eq!(asked, [DELAY]);
     let place = bench.breaker.acquire().unwrap();
     let mut waiter = Box::pin(bench.breaker.ready(no_timer));

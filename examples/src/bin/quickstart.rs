@@ -1,9 +1,9 @@
 //! The shortest honest use of a pool: [`connect`] and [`ask`] are all of it. The rest is two servers to ask, one
 //! of which dies and comes back.
 
-use std::{io, net::SocketAddr, path::PathBuf, time::Duration};
+use std::{io, net::SocketAddr, path::PathBuf};
 
-use anyhow::{Context as _, bail};
+use anyhow::{Context as _, bail, ensure};
 use clap::Parser;
 use replica_pool::{CallError, FixedList, ReplicaPool, config::Config};
 use tokio::{
@@ -56,6 +56,8 @@ async fn main() -> anyhow::Result<()> {
             include_str!("../../config/quickstart.json"),
         )?,
     };
+    ensure!(!config.absent, "{} does not exist", options.config.unwrap_or_default().display());
+
     let anywhere = SocketAddr::from(([127, 0, 0, 1], 0));
     let (a, _a) = start(b'A', anywhere).await?;
     let (b, running) = start(b'B', anywhere).await?;
@@ -68,9 +70,8 @@ async fn main() -> anyhow::Result<()> {
     let _ = running.await;
     stage("B is down", &pool, options.requests).await?;
     let (_, _b) = start(b'B', b).await?;
-    if let Some(retry_at) = pool.replicas().replicas()[1].breaker().status().until {
-        sleep(retry_at.since(pool.replicas().replicas()[1].breaker().clock().now())).await;
-    }
+    // Until its circuit gives B another chance.
+    pool.replicas().replicas()[1].breaker().ready(sleep).await;
     stage("B is up again", &pool, options.requests).await
 }
 

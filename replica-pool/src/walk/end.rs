@@ -43,7 +43,8 @@ where
     }
 
     pub(crate) fn deadline_exceeded(&mut self) -> CallError<E> {
-        let (deadline, attempts) = (self.limits.deadline, self.attempts);
+        // Not the one that the deadline cut short.
+        let (deadline, attempts) = (self.limits.deadline, self.trail.len() as u32);
         CallError::DeadlineExceeded { deadline, attempts, source: self.last.take().and_then(Result::err) }
     }
 

@@ -2,8 +2,9 @@
 
 use std::{
     collections::HashMap,
-    future::pending,
+    future::{Future, pending},
     io,
+    pin::Pin,
     sync::{
         Arc, Mutex,
         atomic::{AtomicUsize, Ordering},
@@ -12,10 +13,11 @@ use std::{
 };
 
 use async_trait::async_trait;
-use breaker_canary::Probe;
+use breaker_canary::{Probe, TokioClock};
+use breaker_core::{Circuit, Clock, Tally, Timestamp};
 use replica_pool::{
-    Attempt, CallError, Connector, Gateway, GatewayError, PoolBuilder, ReplicaPool, Unpartitioned, Verdict,
-    config::Config, io_verdict,
+    Attempt, CallError, Connector, Gateway, GatewayError, HealthStatus, Lease, PoolBuilder, ReplicaPool,
+    Unpartitioned, Verdict, config::Config, io_verdict,
 };
 use tokio::{sync::Notify, time::sleep};
 
@@ -28,6 +30,8 @@ pub(crate) enum Remote {
     Slow(Duration),
     Refuses,
     Resets,
+    /// Resets the connection some time after it took the request.
+    ResetsAfter(Duration),
     Hangs,
     SaysGone,
     /// Answers with an error that has nothing to do with the connection.
@@ -52,8 +56,28 @@ pub(crate) struct World {
     visits: Mutex<Vec<Addr>>,
     probes: Mutex<Vec<Addr>>,
     opened: Mutex<Vec<Addr>>,
-    probing: AtomicUsize,
-    most_probing: AtomicUsize,
+    probing: Crowd,
+    opening: Crowd,
+}
+
+/// How many are at something at a time.
+#[derive(Debug, Default)]
+struct Crowd {
+    now: AtomicUsize,
+    most: AtomicUsize,
+}
+
+impl Crowd {
+    fn enter(&self) -> impl Drop + '_ {
+        struct Leaves<'a>(&'a AtomicUsize);
+        impl Drop for Leaves<'_> {
+            fn drop(&mut self) {
+                self.0.fetch_sub(1, Ordering::SeqCst);
+            }
+        }
+        self.most.fetch_max(self.now.fetch_add(1, Ordering::SeqCst) + 1, Ordering::SeqCst);
+        Leaves(&self.now)
+    }
 }
 
 impl World {
@@ -74,6 +98,10 @@ impl World {
             }
             Remote::Refuses => Err(io::Error::from(io::ErrorKind::ConnectionRefused).into()),
             Remote::Resets => Err(io::Error::from(io::ErrorKind::ConnectionReset).into()),
+            Remote::ResetsAfter(time) => {
+                sleep(time).await;
+                Err(io::Error::from(io::ErrorKind::ConnectionReset).into())
+            }
             Remote::Hangs => pending().await,
             Remote::SaysGone => Err(Trouble::Gone),
             Remote::Fails => Err(Trouble::Overloaded),
@@ -104,7 +132,11 @@ impl World {
     }
 
     pub(crate) fn most_probing(&self) -> usize {
-        self.most_probing.load(Ordering::SeqCst)
+        self.probing.most.load(Ordering::SeqCst)
+    }
+
+    pub(crate) fn most_opening(&self) -> usize {
+        self.opening.most.load(Ordering::SeqCst)
     }
 
     pub(crate) fn opened(&self) -> Vec<Addr> {
@@ -119,16 +151,8 @@ pub(crate) struct Transport(pub(crate) Arc<World>);
 #[async_trait]
 impl Probe<Addr> for Transport {
     async fn probe(&self, address: &Addr) -> bool {
-        struct Leaves<'a>(&'a AtomicUsize);
-        impl Drop for Leaves<'_> {
-            fn drop(&mut self) {
-                self.0.fetch_sub(1, Ordering::SeqCst);
-            }
-        }
         self.0.probes.lock().unwrap().push(address);
-        let probing = self.0.probing.fetch_add(1, Ordering::SeqCst) + 1;
-        self.0.most_probing.fetch_max(probing, Ordering::SeqCst);
-        let _leaves = Leaves(&self.0.probing);
+        let _probing = self.0.probing.enter();
         self.0.act(address).await.is_ok()
     }
 }
@@ -137,6 +161,7 @@ impl Probe<Addr> for Transport {
 impl Connector<Addr> for Transport {
     async fn connect(&self, address: &Addr) -> Result<(), Box<dyn std::error::Error + Send + Sync>> {
         self.0.opened.lock().unwrap().push(address);
+        let _opening = self.0.opening.enter();
         self.0.act(address).await?;
         Ok(())
     }
@@ -156,7 +181,8 @@ pub(crate) enum Answer {
 struct Desk {
     answer: Mutex<Option<Answer>>,
     delay: Mutex<Duration>,
-    asked: AtomicUsize,
+    asked: Mutex<Vec<Timestamp>>,
+    clock: TokioClock,
     held: Mutex<bool>,
     released: Notify,
 }
@@ -195,14 +221,21 @@ impl Registry {
     }
 
     pub(crate) fn asked(&self) -> usize {
-        self.0.asked.load(Ordering::SeqCst)
+        self.0.asked.lock().unwrap().len()
+    }
+
+    /// The times between its last `n` questions, in seconds.
+    pub(crate) fn gaps(&self, n: usize) -> Vec<f64> {
+        let asked = self.0.asked.lock().unwrap();
+        let gaps: Vec<_> = asked.windows(2).map(|pair| pair[1].since(pair[0]).as_secs_f64()).collect();
+        gaps[gaps.len() - n..].to_vec()
     }
 }
 
 #[async_trait]
 impl Gateway<Addr> for Registry {
     async fn addresses(&self, (): &()) -> Result<Vec<Addr>, GatewayError> {
-        self.0.asked.fetch_add(1, Ordering::SeqCst);
+        self.0.asked.lock().unwrap().push(self.0.clock.now());
         let delay = *self.0.delay.lock().unwrap();
         sleep(delay).await;
         loop {
@@ -291,10 +324,54 @@ impl Bench {
         Arc::clone(set.replicas().iter().find(|replica| *replica.address() == address).unwrap())
     }
 
+    /// The body of a call.
+    pub(crate) fn body(&self) -> impl FnMut(Attempt<Addr>) -> Answering + use<> {
+        let world = Arc::clone(&self.world);
+        move |attempt| Box::pin(Arc::clone(&world).serve(attempt))
+    }
+
+    /// Calls until somebody has come to `address`.
+    pub(crate) async fn visit(&self, address: Addr) {
+        while self.world.visits_to(address) == 0 {
+            self.call().await.unwrap();
+        }
+    }
+
+    /// An attempt at `address` that is under way.
+    pub(crate) fn begin(&self, address: Addr) -> Lease<Addr> {
+        let candidates = self.pool.select(usize::MAX);
+        let candidate = candidates.iter().find(|candidate| *candidate.replica().address() == address);
+        candidate.unwrap().begin().unwrap()
+    }
+
+    /// Has one attempt at `address` fail, with nothing said about the address.
+    pub(crate) fn fail(&self, address: Addr) {
+        self.begin(address).finish(&Verdict::FAILURE);
+    }
+
+    /// Has one attempt at `address` find nobody there.
+    pub(crate) fn mark(&self, address: Addr) {
+        self.begin(address).finish(&Verdict::UNREACHABLE);
+    }
+
+    pub(crate) fn health(&self, address: Addr) -> HealthStatus {
+        self.replica(address).health()
+    }
+
+    pub(crate) fn circuit(&self, address: Addr) -> Circuit {
+        self.replica(address).breaker().state().circuit()
+    }
+
+    pub(crate) fn tally(&self, address: Addr) -> Tally {
+        self.replica(address).breaker().snapshot().tally
+    }
+
     pub(crate) fn addresses(&self) -> Vec<Addr> {
         self.pool.replicas().replicas().iter().map(|replica| *replica.address()).collect()
     }
 }
+
+pub(crate) type Answering = Pin<Box<dyn Future<Output = Result<Addr, Trouble>> + Send>>;
 
 /// The verdicts on what [`World`] answers.
 pub(crate) fn judge(result: &Result<Addr, Trouble>) -> Verdict {
@@ -306,9 +383,23 @@ pub(crate) fn judge(result: &Result<Addr, Trouble>) -> Verdict {
     }
 }
 
+pub(crate) const fn secs(n: u64) -> Duration {
+    Duration::from_secs(n)
+}
+
+pub(crate) const fn millis(n: u64) -> Duration {
+    Duration::from_millis(n)
+}
+
 /// Lets every task run that can, without moving time by more than a nanosecond or so.
 pub(crate) async fn settle() {
     for _ in 0..20 {
         tokio::task::yield_now().await;
     }
+}
+
+/// Measures tokio's time from now.
+pub(crate) fn stopwatch() -> impl Fn() -> Duration {
+    let clock = TokioClock::new();
+    move || clock.now().since(Timestamp::ZERO)
 }

@@ -6,13 +6,9 @@ use breaker_core::Circuit;
 use replica_pool::HealthStatus;
 use tokio::time::{advance, sleep};
 
-use crate::kit::{Answer, Bench, Remote, settle};
+use crate::kit::{Answer, Bench, Remote, secs, settle, stopwatch};
 
 const FOUR: [&str; 4] = ["R1", "R2", "R3", "R4"];
-
-fn secs(n: u64) -> Duration {
-    Duration::from_secs(n)
-}
 
 #[tokio::test(start_paused = true)]
 async fn a_bad_replica_is_last_from_its_failure_until_the_gateway_answers() {
@@ -105,11 +101,11 @@ async fn transient_failures_and_empty_answers_keep_the_set_and_back_off() {
     }
     let asked = bench.gateway.asked();
     bench.gateway.names(&["R3"]);
-    let begun = tokio::time::Instant::now();
+    let elapsed = stopwatch();
     bench.pool.refresh().await.unwrap();
     assert_eq!(bench.gateway.asked(), asked + 1);
     // The fourth pause in a row is 8 s, a fifth more or less.
-    assert!((6.4..=9.6).contains(&begun.elapsed().as_secs_f64()), "{:?}", begun.elapsed());
+    assert!((6.4..=9.6).contains(&elapsed().as_secs_f64()), "{:?}", elapsed());
     assert_eq!(bench.addresses(), ["R3"]);
 }
 

@@ -6,8 +6,8 @@ use std::{
 };
 
 use breaker_core::{
-    Blueprint, Breaker, BuildError, Circuit, Clock as _, Event, EventKind, ManualClock, Outcome, OwnedPermit,
-    Rejection, Settlement, Tally, Timestamp,
+    Breaker, BuildError, Circuit, Clock as _, Event, EventKind, ManualClock, Outcome, OwnedPermit, Rejection,
+    Settlement, Tally, Timestamp, config::Blueprint,
 };
 
 use crate::trace::{Op, Step};

@@ -88,11 +88,12 @@ impl Timeline {
 
 /// Whether it had happened before the step that made it known.
 fn is_due_by_time(event: &Event) -> bool {
-    let reason = match event.kind {
-        EventKind::Transition { reason, .. } | EventKind::StartedOver { reason, .. } => reason,
-        _ => return false,
-    };
-    matches!(reason, Reason::DelayPassed | Reason::LeaseExpired | Reason::HalfOpenTooLong)
+    match event.kind {
+        EventKind::Transition { reason, .. } | EventKind::StartedOver { reason, .. } => {
+            matches!(reason, Reason::DelayPassed | Reason::LeaseExpired | Reason::HalfOpenTooLong)
+        }
+        _ => false,
+    }
 }
 
 fn told(step: &Step) -> String {

@@ -2,7 +2,10 @@
 
 use std::{fmt, time::Duration};
 
-use breaker_core::{Blueprint, Circuit, config::Fault};
+use breaker_core::{
+    Circuit,
+    config::{Blueprint, Fault},
+};
 use serde::{Deserialize, Serialize};
 
 /// One trace, ready to be replayed.

@@ -27,7 +27,11 @@ mod verdict;
 mod watch;
 mod wire;
 
-use std::{collections::BTreeMap, process::ExitCode};
+use std::{
+    collections::BTreeMap,
+    io::{self, Write as _},
+    process::ExitCode,
+};
 
 use anyhow::Context as _;
 use clap::Parser as _;
@@ -57,8 +61,7 @@ async fn main() -> anyhow::Result<ExitCode> {
 
     let report = Report { stage: &stage, outcomes: &outcomes, summaries: &summaries, verdicts: &verdicts };
     let page = report.write(&options.out).with_context(|| format!("writing to {}", options.out.display()))?;
-    print(&summaries, &verdicts);
-    println!("\n{}", page.display());
+    print(&format!("{}\n{}\n", findings(&summaries, &verdicts), page.display()))?;
     Ok(if verdict::all_reached(&verdicts) { ExitCode::SUCCESS } else { ExitCode::FAILURE })
 }
 
@@ -75,18 +78,27 @@ async fn perform(stage: &Stage, kinds: &[RunKind]) -> anyhow::Result<Vec<Outcome
     Ok(outcomes)
 }
 
-fn print(summaries: &BTreeMap<RunKind, Summary>, verdicts: &[Verdict]) {
+fn findings(summaries: &BTreeMap<RunKind, Summary>, verdicts: &[Verdict]) -> String {
     let rows: Vec<_> = summaries
         .iter()
         .map(|(kind, summary)| (kind.title().to_owned(), table::cells(summary, kind.upgrades())))
         .collect();
-    println!("{}", table::render(&rows));
+    let mut text = table::render(&rows) + "\n";
     for verdict in verdicts {
         let word = match verdict.judgement {
             Judgement::Reached => "ok     ",
             Judgement::Missed => "MISSED ",
             Judgement::Invalid => "INVALID",
         };
-        println!("{word}  {}", verdict.text);
+        text += &format!("{word}  {}\n", verdict.text);
+    }
+    text
+}
+
+/// To stdout; a reader that has seen enough is no error.
+fn print(text: &str) -> io::Result<()> {
+    match io::stdout().write_all(text.as_bytes()) {
+        Err(error) if error.kind() == io::ErrorKind::BrokenPipe => Ok(()),
+        written => written,
     }
 }

@@ -3,9 +3,9 @@
 use std::time::Duration;
 
 use replica_pool::Gone;
-use tokio::time::Instant;
 
 use super::store::Bench;
+use crate::kit::stopwatch;
 
 /// What a request does whose replicas all go on saying the same.
 struct Row {
@@ -34,9 +34,9 @@ async fn every_row() {
         bench.call(1).await.unwrap();
         bench.change(|truth| truth.says.extend([("a", row.says), ("b", row.says)]));
         let (maps, addresses) = bench.asked();
-        let begun = Instant::now();
+        let elapsed = stopwatch();
         let error = bench.unavailable(1).await;
-        let (took, least) = (begun.elapsed(), Duration::from_secs(row.pauses));
+        let (took, least) = (elapsed(), Duration::from_secs(row.pauses));
         assert_eq!((error.gone, error.status_code(), error.sub_status()), (row.says, 503, row.sub_status));
         assert_eq!(error.attempts.len(), row.attempts, "{}", row.says);
         assert!(took >= least && took <= least.mul_f64(1.5), "{}: {took:?}", row.says);
@@ -51,14 +51,14 @@ async fn a_replica_that_is_gone_again_on_an_unchanged_set_costs_one_map_and_ends
     bench.call(1).await.unwrap();
     bench.change(|truth| truth.says.extend([("a", Gone::Replica), ("b", Gone::Replica)]));
     let (maps, addresses) = bench.asked();
-    let begun = Instant::now();
+    let elapsed = stopwatch();
     let error = bench.unavailable(1).await;
     assert_eq!((error.status_code(), error.sub_status()), (503, 21_005));
     // Two replicas each: at first, after the addresses were asked for, and after 1, 2, 4 and 8 s.
     assert_eq!(error.attempts.len(), 12);
     assert_eq!(bench.asked().0 - maps, 1, "the map, once");
     assert!(bench.asked().1 - addresses >= 1);
-    assert_eq!(begun.elapsed().as_secs(), 15);
+    assert_eq!(elapsed().as_secs(), 15);
 }
 
 #[tokio::test(start_paused = true)]
@@ -70,9 +70,9 @@ async fn a_replica_that_is_gone_since_its_partition_is_leads_to_the_map_within_t
         truth.addresses.insert("low", vec!["a", "b"]);
         truth.says.extend([("a", Gone::Replica), ("b", Gone::Replica)]);
     });
-    let begun = Instant::now();
+    let elapsed = stopwatch();
     assert_eq!(bench.call(1).await.unwrap(), "e");
-    assert_eq!(begun.elapsed(), Duration::ZERO, "the map had changed, so there was nothing to wait for");
+    assert_eq!(elapsed(), Duration::ZERO, "the map had changed, so there was nothing to wait for");
 }
 
 #[tokio::test(start_paused = true)]
