@@ -1,10 +1,21 @@
 //! The one place that names the synchronisation primitives, so that a model checker can stand in for them.
+//!
+//! `RUSTFLAGS="--cfg loom" cargo test -p breaker-core --release loom` runs the models beside
+//! [`Breaker`](crate::Breaker) with loom's mutex and atomics.
+
+#[cfg(loom)]
+mod notify;
 
 #[cfg(loom)]
 pub(crate) use loom::sync::{
     Mutex, MutexGuard,
     atomic::{AtomicU64, Ordering},
 };
+#[cfg(loom)]
+pub(crate) use notify::Notify;
+
+#[cfg(not(loom))]
+pub(crate) use event_listener::Event as Notify;
 #[cfg(not(loom))]
 pub(crate) use std::sync::{
     Mutex, MutexGuard,

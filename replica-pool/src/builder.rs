@@ -12,6 +12,7 @@ use crate::{
     config::{Config, PoolConfig},
     directory::Directory,
     gateway::{Bound, Source},
+    hedge::Hedging,
     partition::Partition,
     pool::Owner,
     shared::Shared,
@@ -120,6 +121,7 @@ impl<A: Address, H: Send + Sync + 'static, S> PoolBuilder<A, H, S> {
         let wake = Arc::clone(&circuits_changed);
         let mut observers = self.observers;
         observers.push(Arc::new(move |_: &breaker_core::Event| wake.notify_waiters()));
+        let hedging = self.config.hedge_after().map(Hedging::new);
         let shared = Arc::new(Shared {
             config: self.config,
             blueprint,
@@ -129,6 +131,7 @@ impl<A: Address, H: Send + Sync + 'static, S> PoolBuilder<A, H, S> {
             directory: Directory::new(),
             canaries: Mutex::new(canaries),
             validator: Validator::new(),
+            hedging,
             circuits_changed,
             tasks: Tasks::new(runtime),
         });

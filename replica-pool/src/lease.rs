@@ -1,9 +1,12 @@
-use std::{fmt, sync::Arc, time::Duration};
+use std::{fmt, future::pending, sync::Arc, time::Duration};
 
 use breaker_core::{Outcome, OwnedPermit, Rejection, Settlement, Timestamp};
 
+use tokio::time::timeout;
+
 use crate::{
-    Address, HealthStatus, Replica, Verdict, health::HealthEpoch, partition::Partition, refresher::Request,
+    Address, HealthStatus, Replica, Signal, Verdict, health::HealthEpoch, partition::Partition,
+    refresher::Request, waiting::Sending,
 };
 
 /// A replica that [`select`](crate::ReplicaPool::select) found, to send a request to.
@@ -59,6 +62,8 @@ struct Began {
     at: Timestamp,
     epoch: HealthEpoch,
     version: u64,
+    /// Its place among the calls that wait for the replica, where that is looked at.
+    sending: Option<Sending>,
 }
 
 impl<A: Address, H: Send + Sync + 'static> Lease<A, H> {
@@ -68,7 +73,9 @@ impl<A: Address, H: Send + Sync + 'static> Lease<A, H> {
         version: u64,
         permit: Option<OwnedPermit>,
     ) -> Self {
-        let began = Began { at: partition.now(), epoch: replica.mark().epoch(), version };
+        let at = partition.now();
+        let sending = replica.waiting().map(|waiting| waiting.begin(at));
+        let began = Began { at, epoch: replica.mark().epoch(), version, sending };
         Self { partition, replica, permit, began: Some(began) }
     }
 
@@ -87,6 +94,7 @@ impl<A: Address, H: Send + Sync + 'static> Lease<A, H> {
         let settlement =
             self.permit.take().map_or(Settlement::NotCounted, |permit| permit.settle(verdict.outcome));
         let Some(began) = self.began.take() else { return (settlement, Request::Served) };
+        self.wait_no_more(began, verdict.signal != Signal::Unreachable);
         if verdict.signal.marks() {
             return (settlement, self.mark(began));
         }
@@ -108,6 +116,46 @@ impl<A: Address, H: Send + Sync + 'static> Lease<A, H> {
         self.partition.marked(began.version, &self.replica, news)
     }
 
+    fn wait_no_more(&self, began: Began, answered: bool) {
+        let (Some(waiting), Some(sending)) = (self.replica.waiting(), began.sending) else { return };
+        let now = answered.then(|| self.partition.now());
+        waiting.end(sending, now);
+        if let (Some(now), Some(hedging)) = (now, &self.partition.shared.hedging) {
+            hedging.answered(now.since(began.at));
+        }
+    }
+
+    /// A rival was faster. The attempt's own answer will not be seen any more, but the circuit must not be
+    /// blinded: the permit is kept, and the attempt goes on waiting in the eyes of suspicion. It is cancelled
+    /// once its replica answers a call that was sent no earlier, and a failure after `limit` from its start.
+    pub(crate) fn park(mut self, limit: Duration) {
+        let partition = Arc::clone(&self.partition);
+        partition.shared.tasks.spawn(async move {
+            let Some(began) = self.began else { return };
+            let replica = Arc::clone(&self.replica);
+            let answered = async {
+                match (replica.waiting(), began.sending) {
+                    (Some(waiting), Some(sending)) => waiting.answered_since(sending).await,
+                    _ => pending().await,
+                }
+            };
+            if timeout(limit.saturating_sub(self.elapsed()), answered).await.is_ok() {
+                self.cancel();
+            } else {
+                self.end(&Verdict::BROKEN);
+            }
+        });
+    }
+
+    fn cancel(&mut self) {
+        if let Some(began) = self.began.take() {
+            self.wait_no_more(began, false);
+        }
+        if let Some(permit) = self.permit.take() {
+            permit.settle(Outcome::Cancelled);
+        }
+    }
+
     pub(crate) fn elapsed(&self) -> Duration {
         self.began.map_or(Duration::ZERO, |began| self.partition.now().since(began.at))
     }
@@ -119,8 +167,11 @@ impl<A: Address, H: Send + Sync + 'static> Drop for Lease<A, H> {
         let outlived = self.elapsed() >= limit;
         // Dropping the permit settles the circuit by the same limit.
         drop(self.permit.take());
-        if let Some(began) = self.began.take().filter(|_| outlived) {
-            let _ = self.mark(began);
+        if let Some(began) = self.began.take() {
+            self.wait_no_more(began, false);
+            if outlived {
+                let _ = self.mark(began);
+            }
         }
     }
 }

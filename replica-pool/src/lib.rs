@@ -11,6 +11,7 @@ mod directory;
 mod error;
 mod gateway;
 mod health;
+mod hedge;
 mod lease;
 mod order;
 mod partition;
@@ -30,6 +31,7 @@ mod shared;
 mod tasks;
 mod validation;
 mod verdict;
+mod waiting;
 mod walk;
 
 pub use address::Address;

@@ -1,12 +1,15 @@
 //! Which replica to ask first: a pure read of circuits and health. Nobody is left out, and nothing is
 //! changed; recovery comes from probes, trials and time.
 
-use std::{cmp::Ordering, time::Duration};
+use std::cmp::Ordering;
 
 use breaker_core::{Circuit, Mode, Now, Status, Timestamp};
 use fastrand::Rng;
 
-use crate::{Address, HealthStatus, Replica, config::Order};
+use crate::{
+    Address, HealthStatus, Replica,
+    config::{Order, PoolConfig},
+};
 
 /// Forced open: behind everything else.
 const LAST: u8 = 5;
@@ -23,10 +26,16 @@ pub(crate) struct View {
 }
 
 impl View {
-    pub(crate) fn of<A: Address, H>(replica: &Replica<A, H>, now: &Now<'_>, bound: Duration) -> Self {
+    pub(crate) fn of<A: Address, H>(replica: &Replica<A, H>, now: &Now<'_>, config: &PoolConfig) -> Self {
+        let bound = config.unhealthy_timeout();
         let mark = replica.mark();
         let (health, overdue) =
             if mark.is_ageless() { (mark.status(), false) } else { mark.read(now.get(), bound) };
+        let suspected = match (replica.waiting(), config.suspect_after()) {
+            (Some(waiting), Some(span)) => !waiting.is_idle() && waiting.is_silent(now.get(), span),
+            _ => false,
+        };
+        let health = if suspected { HealthStatus::Unhealthy } else { health };
         Self { circuit: replica.breaker().status(), health, overdue }
     }
 

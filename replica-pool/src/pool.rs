@@ -72,10 +72,10 @@ impl<A: Address, H: Send + Sync + 'static> ReplicaPool<A, H> {
     pub fn select(&self, n: usize) -> Vec<Candidate<A, H>> {
         let (set, config) = (self.partition.set.load_full(), &self.partition.shared.config);
         let rules = Rules { order: config.order(), trial_ratio: config.trial_ratio() };
-        let (now, bound) = (Now::of(&*self.partition.shared.clock), config.unhealthy_timeout());
+        let now = Now::of(&*self.partition.shared.clock);
         let mut overdue = false;
         let views = set.replicas().iter().enumerate().map(|(index, replica)| {
-            let view = View::of(replica, &now, bound);
+            let view = View::of(replica, &now, config);
             overdue |= view.overdue;
             (index, view)
         });

@@ -13,6 +13,7 @@ use breaker_core::{Breaker, Timestamp};
 use crate::{
     Address, HealthStatus,
     health::{Health, HealthEpoch, Mark},
+    waiting::Waiting,
 };
 
 /// One remote: its address, its circuit, its health, and whatever a connector opened to it.
@@ -26,10 +27,12 @@ pub struct Replica<A, H = ()> {
     /// When an answer of the gateway reset the circuit last, in nanoseconds; 0: never.
     reset_at: AtomicU64,
     opening: AtomicBool,
+    /// The calls that wait for it, where the settings look at them.
+    waiting: Option<Box<Waiting>>,
 }
 
 impl<A: Address, H> Replica<A, H> {
-    pub(crate) fn new(address: A, breaker: Arc<Breaker>) -> Self {
+    pub(crate) fn new(address: A, breaker: Arc<Breaker>, waiting: Option<Box<Waiting>>) -> Self {
         let health = Health::new(breaker.clock().now());
         Self {
             address,
@@ -38,6 +41,7 @@ impl<A: Address, H> Replica<A, H> {
             handle: ArcSwapOption::empty(),
             reset_at: AtomicU64::new(0),
             opening: AtomicBool::new(false),
+            waiting,
         }
     }
 
@@ -60,6 +64,10 @@ impl<A: Address, H> Replica<A, H> {
     /// What a connector opened, if anything; dropped when the replica is found to be bad.
     pub fn handle(&self) -> Option<Arc<H>> {
         self.handle.load_full()
+    }
+
+    pub(crate) fn waiting(&self) -> Option<&Waiting> {
+        self.waiting.as_deref()
     }
 
     pub(crate) fn mark(&self) -> Mark {

@@ -7,8 +7,8 @@ use breaker_canary::CanaryWorker;
 use breaker_core::{Breaker, Clock, Observer, config::Blueprint};
 
 use crate::{
-    Address, Connector, Replica, config::PoolConfig, directory::Directory, tasks::Tasks,
-    validation::Validator,
+    Address, Connector, Replica, config::PoolConfig, directory::Directory, hedge::Hedging, tasks::Tasks,
+    validation::Validator, waiting::Waiting,
 };
 
 /// What all partitions of a pool share.
@@ -22,6 +22,8 @@ pub(crate) struct Shared<A, H> {
     /// `None` without a probe, and once the pool is gone.
     pub(crate) canaries: Mutex<Option<CanaryWorker<A>>>,
     pub(crate) validator: Validator,
+    /// Where calls may have rivals.
+    pub(crate) hedging: Option<Hedging>,
     /// Wakes those who wait for any circuit to leave open, or for a first round of probes to end.
     pub(crate) circuits_changed: Arc<tokio::sync::Notify>,
     pub(crate) tasks: Tasks,
@@ -30,7 +32,11 @@ pub(crate) struct Shared<A, H> {
 impl<A: Address, H: Send + Sync + 'static> Shared<A, H> {
     /// The replica at `address`, whichever partitions it serves.
     pub(crate) fn enter(&self, address: &A) -> Arc<Replica<A, H>> {
-        let make = || Arc::new(Replica::new(address.clone(), Arc::new(self.breaker(address))));
+        let waiting = || {
+            let looked_at = self.config.suspect_after().is_some() || self.hedging.is_some();
+            looked_at.then(|| Box::new(Waiting::new()))
+        };
+        let make = || Arc::new(Replica::new(address.clone(), Arc::new(self.breaker(address)), waiting()));
         let watch = |replica: &Arc<Replica<A, H>>| {
             let canaries = self.canaries.lock().unwrap_or_else(PoisonError::into_inner);
             Some(canaries.as_ref()?.register(address.clone(), Arc::clone(replica.breaker())))

@@ -1,7 +1,7 @@
 use std::{sync::Arc, time::Duration};
 
 use super::{Breaker, core::Core, gate::Gate};
-use crate::{Clock, Evidence, MonotonicClock, Observer, config::Blueprint, sync::Mutex};
+use crate::{Clock, Evidence, MonotonicClock, Observer, config::Blueprint, sync::{Mutex, Notify}};
 
 /// Puts a [`Breaker`] together. Made by [`Breaker::builder`].
 #[must_use]
@@ -92,7 +92,7 @@ impl BreakerBuilder {
         Ok(Breaker {
             gate: Gate::new(core.word(), core.state),
             core: Mutex::new(core),
-            changed: event_listener::Event::new(),
+            changed: Notify::new(),
             timed: wants_latency || self.abandoned_after.is_some(),
             wants_latency,
             abandoned_after: self.abandoned_after,

@@ -28,7 +28,7 @@ use self::{
 use crate::{
     Clock, Mode, Now, Observer, Outcome, Rejection, RejectionReason, State,
     config::Blueprint,
-    sync::{Mutex, lock},
+    sync::{Mutex, Notify, lock},
 };
 
 /// A circuit breaker: decides which calls to a remote may pass, and learns from their results.
@@ -54,7 +54,7 @@ use crate::{
 pub struct Breaker {
     gate: Gate,
     core: Mutex<Core>,
-    changed: event_listener::Event,
+    changed: Notify,
     /// Whether admission reads the clock.
     timed: bool,
     wants_latency: bool,

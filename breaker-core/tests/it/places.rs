@@ -16,6 +16,8 @@ pub(crate) const DELAY: Duration = Duration::from_secs(10);
 pub(crate) struct Places {
     pub(crate) places: u32,
     pub(crate) successes: u32,
+    /// Whether it says so when all places are taken; if not, it is asked each time.
+    pub(crate) tells_full: bool,
 }
 
 impl StrategyConfig for Places {
@@ -23,7 +25,7 @@ impl StrategyConfig for Places {
     type Keys = NonResilient;
 
     fn from_keys(_: NonResilient) -> Result<Self, Violations> {
-        Ok(Self { places: 1, successes: 1 })
+        Ok(Self { places: 1, successes: 1, tells_full: true })
     }
 
     fn build(&self, _: Timestamp) -> Box<dyn Strategy> {
@@ -78,6 +80,6 @@ impl Strategy for Machine {
     }
 
     fn full(&self) -> bool {
-        self.out >= self.settings.places
+        self.settings.tells_full && self.out >= self.settings.places
     }
 }

@@ -8,8 +8,7 @@ use std::{
 };
 
 use breaker_core::{
-    Breaker, BreakerBuilder, Circuit, Event, EventKind, ManualClock, Outcome, OwnedPermit, RejectionReason,
-    Settlement,
+    Breaker, Circuit, Event, EventKind, ManualClock, Outcome, OwnedPermit, RejectionReason, Settlement,
 };
 
 use crate::places::{DELAY, Places};
@@ -25,7 +24,7 @@ struct Scene {
 }
 
 impl Scene {
-    fn new(places: u32, successes: u32) -> Self {
+    fn new(places: Places) -> Self {
         let (clock, transitions) = (Arc::new(ManualClock::default()), Arc::new(Mutex::new(Vec::new())));
         let heard = Arc::clone(&transitions);
         let observer = move |event: &Event| {
@@ -33,14 +32,17 @@ impl Scene {
                 heard.lock().unwrap().push((from, to));
             }
         };
-        let builder: BreakerBuilder = Breaker::builder(Places { places, successes });
-        let breaker = builder.clock(Arc::clone(&clock) as _).observer(Arc::new(observer)).build().unwrap();
+        let breaker = Breaker::builder(places)
+            .clock(Arc::clone(&clock) as _)
+            .observer(Arc::new(observer))
+            .build()
+            .unwrap();
         Self { breaker: Arc::new(breaker), clock, transitions }
     }
 
     /// Open, with a delay that has just passed: half-open as soon as somebody comes.
-    fn due(places: u32, successes: u32) -> Self {
-        let scene = Self::new(places, successes);
+    fn due(places: Places) -> Self {
+        let scene = Self::new(places);
         scene.breaker.acquire().unwrap().settle(Outcome::Failure);
         scene.clock.advance(DELAY);
         scene
@@ -53,6 +55,12 @@ impl Scene {
     fn transitions(&self) -> Vec<(Circuit, Circuit)> {
         self.transitions.lock().unwrap().clone()
     }
+}
+
+/// Half-open with so many places until somebody fails, both with a strategy that tells when they are taken and with
+/// one that must be asked.
+fn trials(places: u32) -> [Scene; 2] {
+    [true, false].map(|tells_full| Scene::due(Places { places, successes: u32::MAX, tells_full }))
 }
 
 /// Runs `work` on every thread at once, and gives what each of them brought.
@@ -78,8 +86,7 @@ const HALF_OPEN_OPEN: (Circuit, Circuit) = (Circuit::HalfOpen, Circuit::Open);
 
 #[test]
 fn never_more_calls_are_in_flight_than_there_are_places() {
-    for places in [1, 3] {
-        let scene = Scene::due(places, u32::MAX);
+    for (places, scene) in [1, 3].into_iter().flat_map(|places| trials(places).map(|scene| (places, scene))) {
         let (in_flight, most) = (AtomicUsize::new(0), AtomicUsize::new(0));
         let admitted = at_once(|number| {
             // Half of the threads gives places back in one way, half in another.
@@ -109,8 +116,8 @@ fn never_more_calls_are_in_flight_than_there_are_places() {
 
 #[test]
 fn exactly_as_many_calls_are_admitted_as_there_are_places() {
-    for places in [1, 5, 64] {
-        let scene = Scene::due(places, u32::MAX);
+    let rounds = [1, 1, 2, 3, 5, 64].repeat(8);
+    for (places, scene) in rounds.into_iter().flat_map(|places| trials(places).map(|scene| (places, scene))) {
         for outcome in [Outcome::Cancelled, Outcome::Success, Outcome::Ignored] {
             let permits = at_once(|_| (0..CALLS).filter_map(|_| scene.acquire()).collect::<Vec<_>>());
             let permits: Vec<_> = permits.into_iter().flatten().collect();
@@ -126,7 +133,7 @@ fn exactly_as_many_calls_are_admitted_as_there_are_places() {
 
 #[test]
 fn dropped_permits_give_their_places_back() {
-    let scene = Scene::due(2, u32::MAX);
+    let scene = Scene::due(Places { places: 2, successes: u32::MAX, tells_full: true });
     let admitted: usize = at_once(|_| (0..CALLS).filter(|_| scene.acquire().is_some()).count()).iter().sum();
     assert!(admitted >= 2);
     let again: Vec<_> = std::iter::from_fn(|| scene.acquire()).collect();
@@ -136,7 +143,7 @@ fn dropped_permits_give_their_places_back() {
 #[test]
 fn of_many_failures_at_once_one_opens_the_circuit() {
     for _ in 0..50 {
-        let scene = Scene::new(1, 1);
+        let scene = Scene::new(Places { places: 1, successes: 1, tells_full: true });
         let permits: Vec<_> = (0..THREADS).map(|_| Mutex::new(scene.acquire())).collect();
         let settled = at_once(|number| {
             let permit = permits[number].lock().unwrap().take().unwrap();
@@ -150,7 +157,7 @@ fn of_many_failures_at_once_one_opens_the_circuit() {
 
 #[test]
 fn results_of_an_older_epoch_give_no_place_back_and_decide_nothing() {
-    let scene = Scene::due(4, 2);
+    let scene = Scene::due(Places { places: 4, successes: 2, tells_full: true });
     let mut old: Vec<_> = std::iter::from_fn(|| scene.acquire()).collect();
     assert_eq!(old.len(), 4);
     old.remove(0).settle(Outcome::Failure);
@@ -179,7 +186,7 @@ fn results_of_an_older_epoch_give_no_place_back_and_decide_nothing() {
 
 #[test]
 fn whatever_the_threads_do_the_states_follow_each_other_and_results_are_counted_or_stale() {
-    let scene = Scene::new(2, 3);
+    let scene = Scene::new(Places { places: 2, successes: 3, tells_full: true });
     let settled = at_once(|number| {
         let mut settled = HashMap::<_, u64>::new();
         for call in 0..CALLS {

@@ -6,6 +6,8 @@ use breaker_core::config::IsoDuration;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use super::HedgeAfter;
+
 /// What a `replicaPool` block of a settings file may say. Every key may be absent.
 ///
 /// In code it is the builder of [`PoolConfig`](super::PoolConfig).
@@ -34,6 +36,15 @@ pub struct PoolKeys {
     /// How long a replica that failed is kept behind the others before its address is asked for again.
     #[schemars(extend("default" = "PT1M", "exclusiveMinimum" = 0))]
     pub unhealthy_timeout: Option<IsoDuration>,
+
+    /// A replica that has answered nothing for this long, while a call to it has been waiting for as long, is kept behind
+    /// the others until it answers: calls in flight are evidence before they time out. Off unless set.
+    #[schemars(extend("exclusiveMinimum" = 0))]
+    pub suspect_after: Option<IsoDuration>,
+
+    /// When an attempt of an idempotent call takes this long, the next candidate is tried beside it, within a budget of
+    /// one extra attempt in ten. "adaptive": twice as long as 99 of 100 recent attempts took. Off unless set.
+    pub hedge_after: Option<HedgeAfter>,
 
     /// How many replicas there should be; fewer for 10 minutes start a refresh. Not watched unless set.
     #[schemars(range(min = 1))]

@@ -32,11 +32,13 @@
 //! ```
 
 mod builtin;
+mod hedge;
 mod keys;
 mod load;
 mod pool;
 
 pub use builtin::builtin;
+pub use hedge::HedgeAfter;
 pub use keys::{Order, PoolKeys, ValidationKeys, WhenAllOpen};
 pub use load::{Config, ConfigLoader};
 pub use pool::PoolConfig;

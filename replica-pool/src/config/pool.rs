@@ -5,7 +5,7 @@ use std::{num::NonZeroU32, time::Duration};
 use breaker_core::config::{BlockConfig, IsoDuration, Violation, Violations};
 use serde::{Deserialize, Serialize};
 
-use super::{Order, PoolKeys, ValidationKeys, WhenAllOpen};
+use super::{HedgeAfter, Order, PoolKeys, ValidationKeys, WhenAllOpen};
 
 /// Settings of a pool, all of them valid. [`PoolKeys`] builds one.
 ///
@@ -19,6 +19,8 @@ pub struct PoolConfig {
     when_all_open: WhenAllOpen,
     startup_wait: Duration,
     unhealthy_timeout: Duration,
+    suspect_after: Option<Duration>,
+    hedge_after: Option<HedgeAfter>,
     target_replicas: Option<NonZeroU32>,
     refresh_interval: Option<Duration>,
     reset_circuits_on_refresh: bool,
@@ -53,6 +55,16 @@ impl PoolConfig {
     /// How long a replica counts as unhealthy before it is looked up again. Default 1 min; never zero.
     pub fn unhealthy_timeout(&self) -> Duration {
         self.unhealthy_timeout
+    }
+
+    /// How long a silent replica may keep a call waiting before it ranks as unhealthy. Default: off; never zero.
+    pub fn suspect_after(&self) -> Option<Duration> {
+        self.suspect_after
+    }
+
+    /// When an attempt of an idempotent call gets a rival. Default: never.
+    pub fn hedge_after(&self) -> Option<HedgeAfter> {
+        self.hedge_after
     }
 
     /// How many replicas there should be, at least 1. Default: not watched.
@@ -108,6 +120,8 @@ impl Default for PoolConfig {
             when_all_open: WhenAllOpen::default(),
             startup_wait: Duration::from_secs(1),
             unhealthy_timeout: Duration::from_secs(60),
+            suspect_after: None,
+            hedge_after: None,
             target_replicas: None,
             refresh_interval: None,
             reset_circuits_on_refresh: true,
@@ -132,6 +146,8 @@ impl TryFrom<PoolKeys> for PoolConfig {
             when_all_open: keys.when_all_open.unwrap_or(default.when_all_open),
             startup_wait: span(keys.startup_wait, default.startup_wait),
             unhealthy_timeout: span(keys.unhealthy_timeout, default.unhealthy_timeout),
+            suspect_after: keys.suspect_after.map(IsoDuration::get),
+            hedge_after: keys.hedge_after,
             target_replicas: keys.target_replicas,
             refresh_interval: keys.refresh_interval.map(IsoDuration::get),
             reset_circuits_on_refresh: keys
@@ -157,8 +173,14 @@ impl PoolConfig {
             let allowed = "a number, at least 0, at most 1".to_owned();
             violations.push(Violation { key: "trialRatio", value: self.trial_ratio.to_string(), allowed });
         }
+        let hedge_after = match self.hedge_after {
+            Some(HedgeAfter::After(span)) => Some(span.get()),
+            Some(HedgeAfter::Adaptive) | None => None,
+        };
         for (key, span) in [
             ("unhealthyTimeout", Some(self.unhealthy_timeout)),
+            ("suspectAfter", self.suspect_after),
+            ("hedgeAfter", hedge_after),
             ("refreshInterval", self.refresh_interval),
             ("attemptTimeout", Some(self.attempt_timeout)),
         ] {
@@ -179,6 +201,8 @@ impl From<PoolConfig> for PoolKeys {
             when_all_open: Some(config.when_all_open),
             startup_wait: Some(config.startup_wait.into()),
             unhealthy_timeout: Some(config.unhealthy_timeout.into()),
+            suspect_after: config.suspect_after.map(Into::into),
+            hedge_after: config.hedge_after,
             target_replicas: config.target_replicas,
             refresh_interval: config.refresh_interval.map(Into::into),
             reset_circuits_on_refresh: Some(config.reset_circuits_on_refresh),

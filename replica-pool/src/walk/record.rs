@@ -30,7 +30,7 @@ where
         diagnostics.validation_enabled = config.validation();
         diagnostics.replica_status_list = ReplicaStatusList::default();
         for replica in set.replicas() {
-            let view = View::of(replica, &now, config.unhealthy_timeout());
+            let view = View::of(replica, &now, config);
             diagnostics.replica_status_list.push(replica.address(), view);
         }
     }

@@ -21,7 +21,7 @@ where
 {
     /// While all circuits are open and some were never probed: waits until that is no longer so. Says whether it is
     /// worth another look.
-    pub(super) async fn await_first_rounds(&self, partition: &Partition<A, H>) -> bool {
+    pub(super) async fn await_first_rounds(&mut self, partition: &Partition<A, H>) -> bool {
         let shared = &partition.shared;
         let left = self.until.since(self.clock.now()).min(shared.config.startup_wait());
         let settled = async {

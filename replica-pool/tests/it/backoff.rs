@@ -143,7 +143,11 @@ async fn a_set_that_stays_too_small_is_asked_about_every_ten_minutes_and_holds_n
     assert!(gaps.iter().all(|gap| (600.0..602.0).contains(gap)), "{gaps:?}");
     bench.mark("A");
     settle().await;
-    assert_eq!(bench.gateway.asked(), 1 + 5 + 1, "the hour is full, and A is bad: one question, with no pause before it");
+    assert_eq!(
+        bench.gateway.asked(),
+        1 + 5 + 1,
+        "the hour is full, and A is bad: one question, with no pause before it"
+    );
 }
 
 #[tokio::test(start_paused = true)]

@@ -26,7 +26,10 @@ async fn a_call_goes_from_one_candidate_to_the_next_until_one_answers() {
     bench.world.set("B", Remote::Fails);
     assert_eq!(bench.call().await.unwrap(), "C");
     assert_eq!(bench.world.visits(), ["A", "B", "C"]);
-    assert_eq!([bench.tally("A"), bench.tally("B"), bench.tally("C")], [tally(1, 1), tally(1, 1), tally(1, 0)]);
+    assert_eq!(
+        [bench.tally("A"), bench.tally("B"), bench.tally("C")],
+        [tally(1, 1), tally(1, 1), tally(1, 0)]
+    );
     assert_eq!(bench.tally("D"), tally(0, 0));
 }
 
@@ -55,11 +58,10 @@ async fn an_attempt_knows_whom_to_ask_and_for_how_long() {
     });
     assert!(matches!(call.await, Err(CallError::DeadlineExceeded { attempts: 2, source: None, .. })));
     let seen = seen.into_inner().unwrap();
-    assert_eq!(seen.iter().map(|(address, number, _)| (*address, *number)).collect::<Vec<_>>(), [
-        ("A", 1),
-        ("B", 2),
-        ("C", 3)
-    ]);
+    assert_eq!(
+        seen.iter().map(|(address, number, _)| (*address, *number)).collect::<Vec<_>>(),
+        [("A", 1), ("B", 2), ("C", 3)]
+    );
     assert_eq!([seen[0].2, seen[1].2], [2, 2]);
     assert!(seen[2].2 <= 1, "what the deadline leaves: {seen:?}");
 }
@@ -162,7 +164,10 @@ async fn what_was_sent_is_not_sent_twice_unless_it_may_be() {
                 assert_eq!(call.unwrap(), "B", "{remote:?}");
                 assert_eq!(visits, ["A", "B"]);
             } else {
-                assert!(matches!(call, Err(CallError::Remote { .. } | CallError::TimedOut { .. })), "{call:?}");
+                assert!(
+                    matches!(call, Err(CallError::Remote { .. } | CallError::TimedOut { .. })),
+                    "{call:?}"
+                );
                 assert_eq!(visits, ["A"]);
             }
             assert_eq!(bench.tally("A"), tally(1, 1), "either way its circuit hears of it");
@@ -230,9 +235,16 @@ async fn an_ignored_result_is_returned_and_changes_nothing() {
     for round in 0..3 {
         let request = bench.pool.request().idempotent(true).judge(|_: &Result<(), Trouble>| Verdict::IGNORED);
         let failed = request.call(|_| async { Err::<(), _>(Trouble::Overloaded) }).await.unwrap_err();
-        assert!(matches!(failed, CallError::Remote { ref replica, .. } if replica == "A"), "{round}: {failed:?}");
+        assert!(
+            matches!(failed, CallError::Remote { ref replica, .. } if replica == "A"),
+            "{round}: {failed:?}"
+        );
     }
-    assert_eq!((bench.circuit("A"), bench.tally("A")), (Circuit::HalfOpen, tally(0, 0)), "its place came back");
+    assert_eq!(
+        (bench.circuit("A"), bench.tally("A")),
+        (Circuit::HalfOpen, tally(0, 0)),
+        "its place came back"
+    );
     assert_eq!(bench.health("A"), HealthStatus::Unknown);
     settle().await;
     assert_eq!(bench.gateway.asked(), 1);
@@ -307,8 +319,7 @@ async fn a_dropped_call_is_cancelled_at_first_and_a_failure_after_a_second() {
 
 #[tokio::test(start_paused = true)]
 async fn when_a_dropped_call_counts_is_a_setting() {
-    let settings =
-        r#"{ "replicaPool": { "order": "listed", "abandonedCallIsFailureAfter": "PT3S" } }"#;
+    let settings = r#"{ "replicaPool": { "order": "listed", "abandonedCallIsFailureAfter": "PT3S" } }"#;
     let bench = Bench::new(&["A"], settings).await;
     bench.world.set("A", Remote::Hangs);
     timeout(millis(2_999), bench.call()).await.unwrap_err();

@@ -6,8 +6,7 @@ use tokio::time::{advance, sleep};
 use crate::kit::{Answer, Bench, Remote, millis, secs, settle};
 
 const LISTED: &str = r#"{ "replicaPool": { "order": "listed" } }"#;
-const VALIDATING: &str =
-    r#"{ "replicaPool": { "order": "listed", "validation": { "enabled": true }, "attemptTimeout": "PT5M" } }"#;
+const VALIDATING: &str = r#"{ "replicaPool": { "order": "listed", "validation": { "enabled": true }, "attemptTimeout": "PT5M" } }"#;
 
 #[tokio::test(start_paused = true)]
 async fn what_a_call_finds_is_what_the_replica_is() {

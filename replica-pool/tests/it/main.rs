@@ -4,12 +4,18 @@
 
 mod backoff;
 mod calls;
+mod canary;
 mod config;
+mod diagnostics;
 mod errors;
 mod fixed;
 mod health;
+mod hedging;
 mod kit;
+mod lifecycle;
 mod order;
 mod partition;
 mod refresh;
 mod startup;
+mod types;
+mod validation;

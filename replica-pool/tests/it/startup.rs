@@ -83,7 +83,8 @@ async fn a_gateway_that_hangs_is_given_up_after_30_seconds_and_asked_again() {
 async fn a_pool_recovers_by_itself_where_there_is_a_refresh_interval() {
     let gateway = Registry::default();
     gateway.answer(Answer::Fails);
-    let bench = Bench::build(gateway, r#"{ "replicaPool": { "refreshInterval": "PT10S" } }"#, |builder| builder);
+    let bench =
+        Bench::build(gateway, r#"{ "replicaPool": { "refreshInterval": "PT10S" } }"#, |builder| builder);
     sleep(secs(5)).await;
     bench.gateway.names(&["A"]);
     sleep(secs(6)).await;
@@ -119,7 +120,8 @@ async fn code_that_panics_while_an_answer_is_put_in_place_holds_nobody_up() {
 
 #[test]
 fn a_pool_whose_runtime_has_ended_says_so_instead_of_waiting() {
-    let runtime = || tokio::runtime::Builder::new_current_thread().enable_time().start_paused(true).build().unwrap();
+    let runtime =
+        || tokio::runtime::Builder::new_current_thread().enable_time().start_paused(true).build().unwrap();
     let first = runtime();
     let bench = first.block_on(async { starting(Answer::Hangs) });
     drop(first);

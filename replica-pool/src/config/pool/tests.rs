@@ -18,6 +18,8 @@ fn the_effective_block_has_every_key() {
             "whenAllOpen": "failFast",
             "startupWait": "PT1S",
             "unhealthyTimeout": "PT1M",
+            "suspectAfter": null,
+            "hedgeAfter": null,
             "targetReplicas": null,
             "refreshInterval": null,
             "resetCircuitsOnRefresh": true,

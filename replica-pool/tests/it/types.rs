@@ -1,0 +1,65 @@
+//! What the types promise to callers that spawn.
+
+use std::{error::Error, future::Future};
+
+use replica_pool::{
+    Address, Attempt, CallError, Candidate, Diagnostics, Lease, PartitionedPool, Replica, ReplicaPool,
+    ReplicaSet, Verdict,
+};
+
+use crate::kit::{Addr, Bench, Trouble, judge};
+
+fn shared<T: Send + Sync + 'static>() {}
+
+#[test]
+fn everything_can_be_shared() {
+    shared::<ReplicaPool<Addr, String>>();
+    shared::<PartitionedPool<u64, Addr, Addr, String>>();
+    shared::<Replica<Addr, String>>();
+    shared::<ReplicaSet<Addr, String>>();
+    shared::<Candidate<Addr, String>>();
+    shared::<Lease<Addr, String>>();
+    shared::<Attempt<Addr, String>>();
+    shared::<CallError<Trouble>>();
+    shared::<Diagnostics>();
+}
+
+/// A library over any pool: what it returns can be spawned, whatever the types are.
+fn first<A, H, T, E>(
+    pool: ReplicaPool<A, H>,
+    mut answer: impl FnMut(Attempt<A, H>) -> Result<T, E> + Send + 'static,
+) -> impl Future<Output = Result<T, CallError<E>>> + Send + 'static
+where
+    A: Address,
+    H: Send + Sync + 'static,
+    T: Send + 'static,
+    E: Error + Send + 'static,
+{
+    async move {
+        let judge = |result: &Result<T, E>| if result.is_ok() { Verdict::SUCCESS } else { Verdict::FAILURE };
+        let mut seen = Diagnostics::default();
+        let request = pool.request().idempotent(true).judge(judge).diagnostics(&mut seen);
+        request.call(|attempt| std::future::ready(answer(attempt))).await
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_call_can_be_spawned_by_generic_and_by_plain_callers() {
+    let bench = Bench::new(&["A"], "{}").await;
+    let generic = first(bench.pool.clone(), |attempt| Ok::<_, Trouble>(*attempt.address()));
+    assert_eq!(tokio::spawn(generic).await.unwrap().unwrap(), "A");
+    let plain = async move { bench.pool.request().judge(judge).call(bench.body()).await };
+    assert_eq!(tokio::spawn(plain).await.unwrap().unwrap(), "A");
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_body_may_borrow_and_change_what_is_around_the_call() {
+    let bench = Bench::new(&["A"], "{}").await;
+    let mut asked = Vec::new();
+    let call = bench.pool.call(|attempt| {
+        asked.push(*attempt.address());
+        std::future::ready(Ok::<_, std::io::Error>(()))
+    });
+    call.await.unwrap();
+    assert_eq!(asked, ["A"]);
+}
