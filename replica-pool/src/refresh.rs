@@ -8,7 +8,7 @@ use std::{
 use breaker_core::Clock;
 
 use crate::{
-    Address, GatewayError, Replica, ReplicaSet,
+    Address, GatewayError, HealthStatus, Replica, ReplicaSet,
     config::Order,
     health::Mark,
     partition::{Partition, SHORT},
@@ -42,6 +42,10 @@ impl<A: Address, H: Send + Sync + 'static> Question for Partition<A, H> {
         &*self.shared.clock
     }
 
+    fn wants_more(&self) -> bool {
+        self.has_lost_one()
+    }
+
     async fn ask(self: &Arc<Self>) -> Result<bool, GatewayError> {
         let seen: Vec<_> = self.set().replicas().iter().map(Seen::of).collect();
         let addresses = match self.source.addresses().await {
@@ -61,6 +65,15 @@ impl<A: Address, H: Send + Sync + 'static> Question for Partition<A, H> {
 }
 
 impl<A: Address, H: Send + Sync + 'static> Partition<A, H> {
+    /// A replica that was found to be bad is still there: it may live elsewhere by now, and as long as its circuit is
+    /// open no call will find out.
+    fn has_lost_one(&self) -> bool {
+        let lost = |replica: &Arc<Replica<A, H>>| {
+            replica.health() == HealthStatus::Unhealthy || replica.breaker().is_tripped()
+        };
+        self.set().replicas().iter().any(lost)
+    }
+
     /// The gateway named replicas that are known: what they were held to before the question is forgiven.
     fn confirm(&self, seen: &[Seen<A, H>], addresses: &[A]) {
         let (named, config) = (addresses.iter().collect::<HashSet<_>>(), &self.shared.config);

@@ -9,7 +9,10 @@ use std::{
 
 use breaker_core::{Clock, GrowingDelay, Timestamp};
 use futures::FutureExt;
-use tokio::{sync::watch, time};
+use tokio::{
+    sync::{Notify, watch},
+    time,
+};
 
 use crate::{GatewayError, diagnostics::RefreshReason, tasks::Tasks};
 
@@ -26,6 +29,11 @@ pub(crate) trait Question: Send + Sync + Sized + 'static {
     /// Asks, and puts the answer in place. Says whether that changed anything.
     fn ask(self: &Arc<Self>) -> impl Future<Output = Result<bool, GatewayError>> + Send;
 
+    /// Whether what is known now is a reason to ask again, as soon as that is not too soon.
+    fn wants_more(&self) -> bool {
+        false
+    }
+
     /// Starts a question, or joins the one under way; `news` if something failed that it can't know of.
     fn start_refresh(self: &Arc<Self>, reason: RefreshReason, news: bool) -> Request {
         let mut state = self.refresher().lock();
@@ -33,6 +41,12 @@ pub(crate) trait Question: Send + Sync + Sized + 'static {
             return Request::Closed;
         }
         state.forced |= reason.is_forced();
+        if state.running && state.asleep.take().is_some() {
+            // Nobody but the pool itself wanted to know, and later.
+            state.calm_down(self.clock().now());
+            self.refresher().woken.notify_one();
+            return Request::Run { number: state.begun, started: true };
+        }
         if state.running {
             state.again |= news;
             return Request::Run { number: state.begun, started: false };
@@ -40,10 +54,7 @@ pub(crate) trait Question: Send + Sync + Sized + 'static {
         state.running = true;
         state.begun += 1;
         let number = state.begun;
-        if self.clock().now() >= state.not_before + state.pause.current() {
-            // It has been quiet for long enough: what went before is no reason to wait.
-            state.pause.reset();
-        }
+        state.calm_down(self.clock().now());
         drop(state);
         let asking = Asking(Arc::clone(self));
         let started = self.tasks().spawn(async move { run(&asking.0).await });
@@ -81,6 +92,8 @@ impl Ended {
 pub(crate) struct Refresher {
     state: Mutex<State>,
     ended: watch::Sender<Ended>,
+    /// Someone wants to know what the pool meant to ask for later.
+    woken: Notify,
 }
 
 #[derive(Debug)]
@@ -95,6 +108,19 @@ struct State {
     pause: GrowingDelay,
     /// No question before this.
     not_before: Timestamp,
+    /// The pauses between questions that nobody but the pool itself wants answered.
+    own_pause: GrowingDelay,
+    /// When the next one of those is due, until then or until somebody else wants to know.
+    asleep: Option<Timestamp>,
+}
+
+impl State {
+    /// When it has been quiet for long enough, what went before is no reason to wait.
+    fn calm_down(&mut self, now: Timestamp) {
+        if now >= self.not_before + self.pause.current() {
+            self.pause.reset();
+        }
+    }
 }
 
 impl Refresher {
@@ -108,8 +134,11 @@ impl Refresher {
                 forced: false,
                 pause: GrowingDelay::new(FIRST_PAUSE, LONGEST_PAUSE),
                 not_before: Timestamp::ZERO,
+                own_pause: GrowingDelay::new(FIRST_PAUSE, LONGEST_PAUSE),
+                asleep: None,
             }),
             ended: watch::Sender::new(Ended::default()),
+            woken: Notify::new(),
         }
     }
 
@@ -132,6 +161,23 @@ impl Refresher {
         self.lock().not_before
     }
 
+    /// Sleeps until the next question is due.
+    async fn sleep(&self, clock: &dyn Clock) {
+        loop {
+            let due = {
+                let state = self.lock();
+                state.asleep.unwrap_or(state.not_before)
+            };
+            tokio::select! {
+                () = time::sleep(due.since(clock.now())) => break,
+                () = self.woken.notified() => {}
+            }
+        }
+        // What failed before the question that follows, it answers.
+        let mut state = self.lock();
+        (state.again, state.asleep) = (false, None);
+    }
+
     fn lock(&self) -> MutexGuard<'_, State> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -152,10 +198,7 @@ async fn run<Q: Question>(question: &Arc<Q>) {
 async fn ask_again<Q: Question>(question: &Arc<Q>) {
     let refresher = question.refresher();
     loop {
-        let not_before = refresher.not_before();
-        time::sleep(not_before.since(question.clock().now())).await;
-        // What failed before this question, it answers.
-        refresher.lock().again = false;
+        refresher.sleep(question.clock()).await;
         let asking = AssertUnwindSafe(question.ask()).catch_unwind();
         let answer = match time::timeout(GATEWAY_TIMEOUT, asking).await {
             Ok(Ok(answer)) => answer,
@@ -165,22 +208,30 @@ async fn ask_again<Q: Question>(question: &Arc<Q>) {
         if let Err(error) = &answer {
             tracing::warn!(%error, "the gateway was asked in vain");
         }
+        let wants_more = question.wants_more();
         let mut state = refresher.lock();
-        let forced = std::mem::take(&mut state.forced);
+        let (now, forced) = (question.clock().now(), std::mem::take(&mut state.forced));
         match answer {
-            Ok(changed) if changed || !forced => state.pause.reset(),
-            _ => state.not_before = question.clock().now() + jitter(state.pause.trip()),
+            Ok(true) => {
+                state.pause.reset();
+                state.own_pause.reset();
+            }
+            Ok(false) if !forced => state.pause.reset(),
+            _ => state.not_before = now + jitter(state.pause.trip()),
         }
         if !state.stopped {
             // Under the lock, so that no later end is overwritten by this one.
             refresher.ended.send_replace(Ended { number: state.begun, error: answer.err() });
         }
-        state.running = std::mem::take(&mut state.again) && !state.stopped;
+        let again = std::mem::take(&mut state.again);
+        state.running = (again || wants_more) && !state.stopped;
         if !state.running {
+            state.own_pause.reset();
             return;
         }
-        state.forced = true;
         state.begun += 1;
+        state.forced = again;
+        state.asleep = (!again).then(|| state.not_before.max(now + jitter(state.own_pause.trip())));
     }
 }
 

@@ -1,7 +1,11 @@
 use std::{sync::Arc, time::Duration};
 
 use super::{Breaker, core::Core, gate::Gate};
-use crate::{Clock, Evidence, MonotonicClock, Observer, config::Blueprint, sync::{Mutex, Notify}};
+use crate::{
+    Clock, Evidence, MonotonicClock, Observer,
+    config::Blueprint,
+    sync::{Mutex, Notify},
+};
 
 /// Puts a [`Breaker`] together. Made by [`Breaker::builder`].
 #[must_use]

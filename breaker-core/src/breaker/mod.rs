@@ -258,5 +258,7 @@ impl fmt::Debug for Breaker {
     }
 }
 
+#[cfg(all(test, loom))]
+mod loom_models;
 #[cfg(all(test, not(loom)))]
 mod tests;

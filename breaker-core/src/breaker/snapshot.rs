@@ -107,6 +107,13 @@ impl Breaker {
         Status { circuit: state.circuit(), mode: core.mode, full, until }.under_control()
     }
 
+    /// Whether the circuit is open because its strategy opened it, rather than because it started so or was
+    /// forced.
+    pub fn is_tripped(&self) -> bool {
+        let word = self.gate.word();
+        word.circuit() == Circuit::Open && word.mode() == Mode::Automatic && lock(&self.core).tripped
+    }
+
     /// Everything about the breaker. Changes nothing.
     pub fn snapshot(&self) -> Snapshot {
         let core = lock(&self.core);

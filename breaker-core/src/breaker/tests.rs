@@ -476,6 +476,19 @@ fn only_a_circuit_that_its_strategy_opened_in_that_epoch_is_reset() {
 }
 
 #[test]
+fn a_circuit_is_tripped_only_while_its_strategy_holds_it_open() {
+    let bench = Bench::new();
+    assert!(!bench.breaker.is_tripped(), "closed");
+    bench.trip();
+    assert!(bench.breaker.is_tripped());
+    bench.breaker.force_open();
+    assert!(!bench.breaker.is_tripped(), "forced open");
+    bench.breaker.release();
+    bench.breaker.reset();
+    assert!(!bench.breaker.is_tripped(), "reset");
+}
+
+#[test]
 fn a_strategy_that_only_a_probe_reopens_is_not_built_without_one() {
     let config = TwoStrikes { probed: true };
     let error = Breaker::builder(config.clone()).build().unwrap_err();

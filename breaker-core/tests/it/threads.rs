@@ -16,6 +16,9 @@ use crate::places::{DELAY, Places};
 const THREADS: usize = 8;
 const CALLS: usize = 500;
 
+/// Rejections in a row after which there is no hope.
+const PATIENCE: u32 = 2_000_000;
+
 /// A breaker, its clock, and every change of state that it told of.
 struct Scene {
     breaker: Arc<Breaker>,
@@ -91,12 +94,15 @@ fn never_more_calls_are_in_flight_than_there_are_places() {
         let admitted = at_once(|number| {
             // Half of the threads gives places back in one way, half in another.
             let outcome = if number % 2 == 0 { Outcome::Success } else { Outcome::Ignored };
-            let mut admitted = 0;
+            let (mut admitted, mut rejected) = (0, 0);
             while admitted < CALLS {
                 let Some(permit) = scene.acquire() else {
+                    rejected += 1;
+                    assert!(rejected < PATIENCE, "places were lost");
                     thread::yield_now();
                     continue;
                 };
+                rejected = 0;
                 let now = in_flight.fetch_add(1, SeqCst) + 1;
                 most.fetch_max(now, SeqCst);
                 if admitted % 16 == 0 {

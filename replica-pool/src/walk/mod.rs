@@ -114,7 +114,7 @@ where
             }
             match self.pass(partition, &set, judge, body).await {
                 Pass::Walked(walked) => return walked,
-                Pass::AllRejected(_) if !waited && self.await_first_rounds(partition).await => waited = true,
+                Pass::AllRejected(_) if !waited && self.await_a_chance(partition).await => waited = true,
                 Pass::AllRejected(rejections) => {
                     return self.all_open(partition, &set, rejections, judge, body).await;
                 }

@@ -2,7 +2,8 @@
 
 use std::{error::Error, sync::Arc, time::Duration};
 
-use futures::future::join_all;
+use breaker_core::RejectionReason;
+use futures::future::{join_all, select_all};
 use tokio::time::{sleep, timeout};
 
 use super::{Walk, Walked};
@@ -19,9 +20,9 @@ where
     H: Send + Sync + 'static,
     E: Error + 'static,
 {
-    /// While all circuits are open and some were never probed: waits until that is no longer so. Says whether it is
-    /// worth another look.
-    pub(super) async fn await_first_rounds(&mut self, partition: &Partition<A, H>) -> bool {
+    /// While no circuit admits the call, but one was never probed or is half-open with its places taken: waits
+    /// until that is no longer so, for `startupWait` at most. Says whether it is worth another look.
+    pub(super) async fn await_a_chance(&mut self, partition: &Partition<A, H>) -> bool {
         let shared = &partition.shared;
         let left = self.until.since(self.clock.now()).min(shared.config.startup_wait());
         let settled = async {
@@ -30,17 +31,23 @@ where
                 tokio::pin!(changed);
                 changed.as_mut().enable();
                 let set = partition.set.load_full();
-                if set.replicas().iter().any(|replica| replica.breaker().status().refusal().is_none()) {
+                // Listening comes before looking, so that nothing is missed.
+                let breakers = || set.replicas().iter().map(|replica| replica.breaker());
+                let places = select_all(breakers().map(|breaker| breaker.changed()));
+                let refusals: Vec<_> = breakers().map(|breaker| breaker.status().refusal()).collect();
+                if refusals.contains(&None) {
                     return true;
                 }
                 let watches = shared.directory.watches(&set);
-                if watches.iter().all(|watch| watch.first_round_done()) {
+                let probed = watches.iter().all(|watch| watch.first_round_done());
+                if probed && !refusals.contains(&Some(RejectionReason::NoPlace)) {
                     return false;
                 }
                 let first_rounds = join_all(watches.iter().map(|watch| watch.first_round()));
                 tokio::select! {
                     () = changed => {}
-                    _ = first_rounds => {}
+                    _ = places => {}
+                    _ = first_rounds, if !probed => {}
                 }
             }
         };

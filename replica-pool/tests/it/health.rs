@@ -57,25 +57,34 @@ async fn an_answer_resets_a_mark_to_unknown_or_to_pending_where_validation_is_on
 }
 
 #[tokio::test(start_paused = true)]
-async fn after_a_minute_a_mark_reads_as_unknown_and_the_next_look_up_asks() {
+async fn after_a_minute_a_mark_reads_as_unknown_and_until_then_the_gateway_is_asked_with_growing_pauses() {
     let bench = Bench::new(&["R1", "R2"], LISTED).await;
     bench.gateway.answer(Answer::Fails);
     bench.mark("R1");
     settle().await;
     assert_eq!(bench.gateway.asked(), 2, "at the start, and for the mark");
-    advance(millis(59_999)).await;
+    sleep(millis(59_000)).await;
     assert_eq!(bench.order(), ["R2", "R1"]);
-    settle().await;
-    assert_eq!(bench.gateway.asked(), 2);
-    advance(millis(1)).await;
-    settle().await;
-    assert_eq!(bench.gateway.asked(), 2, "time alone asks nothing");
+    // After 1, 2, 4, 8 and then 15 s again and again, each a fifth more or less.
+    assert!((7..=10).contains(&bench.gateway.asked()), "{}", bench.gateway.asked());
+    sleep(millis(1_000)).await;
     assert_eq!(bench.order(), ["R1", "R2"]);
-    settle().await;
-    assert_eq!(bench.gateway.asked(), 3);
     assert_eq!(bench.health("R1"), HealthStatus::Unhealthy, "a read changes nothing");
     assert_eq!(bench.call().await.unwrap(), "R1");
     assert_eq!(bench.health("R1"), HealthStatus::Connected);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_look_up_that_finds_a_mark_of_a_minute_asks_at_once() {
+    let bench = Bench::new(&["R1", "R2"], LISTED).await;
+    bench.gateway.answer(Answer::Hangs);
+    bench.mark("R1");
+    // Two questions of 30 s without an answer, and the pauses behind them.
+    sleep(secs(75)).await;
+    bench.gateway.names(&["R2", "R3"]);
+    assert_eq!(bench.order(), ["R1", "R2"]);
+    sleep(secs(31)).await;
+    assert_eq!(bench.addresses(), ["R2", "R3"]);
 }
 
 #[tokio::test(start_paused = true)]
@@ -216,13 +225,31 @@ async fn failing_again_does_not_make_the_minute_longer_but_failing_after_it_begi
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_replica_that_fails_again_although_the_gateway_failed_asks_again() {
+async fn a_gateway_that_failed_is_asked_again_until_the_lost_replica_is_found_without_any_call() {
     let bench = Bench::new(&["R1", "R2"], LISTED).await;
     bench.gateway.answer(Answer::Fails);
     bench.mark("R1");
-    sleep(secs(30)).await;
-    assert_eq!(bench.gateway.asked(), 2);
-    bench.mark("R1");
-    sleep(secs(10)).await;
-    assert_eq!(bench.gateway.asked(), 3);
+    sleep(secs(300)).await;
+    bench.gateway.names(&["R1", "R2"]);
+    bench.world.set("R1", Remote::Refuses);
+    // The pauses grow to 15 s, a fifth more or less.
+    sleep(secs(18)).await;
+    assert_eq!(bench.health("R1"), HealthStatus::Unknown);
+    let asked = bench.gateway.asked();
+    sleep(secs(300)).await;
+    assert_eq!(bench.gateway.asked(), asked, "nothing is lost, so nothing is asked");
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_replica_whose_circuit_stays_open_is_looked_for_although_no_call_goes_there() {
+    let settings = r#"{ "circuitBreaker": { "failureThreshold": 1, "testDelay": "PT1H" },
+        "replicaPool": { "order": "listed", "resetCircuitsOnRefresh": false } }"#;
+    let bench = Bench::new(&["R1", "R2"], settings).await;
+    bench.world.set("R1", Remote::Refuses);
+    assert_eq!(bench.call().await.unwrap(), "R2");
+    sleep(secs(20)).await;
+    // The gateway has learnt of the new address only now.
+    bench.gateway.names(&["R2", "R3"]);
+    sleep(secs(18)).await;
+    assert_eq!(bench.addresses(), ["R2", "R3"]);
 }

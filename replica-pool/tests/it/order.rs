@@ -2,9 +2,9 @@
 
 use breaker_core::{Circuit, Mode};
 use replica_pool::{AllOpen, CallError, HealthStatus, Verdict};
-use tokio::time::advance;
+use tokio::time::{advance, sleep};
 
-use crate::kit::{Bench, Remote, Trouble, judge, secs};
+use crate::kit::{Bench, Remote, Trouble, judge, millis, secs, stopwatch};
 
 const FRAGILE: &str = r#"{ "circuitBreaker": { "failureThreshold": 1, "successThreshold": 1, "testDelay": "PT20S" },
     "replicaPool": { "order": "listed", "resetCircuitsOnRefresh": false } }"#;
@@ -207,7 +207,7 @@ async fn what_a_person_forced_open_is_not_tried_whatever_the_settings() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_full_half_open_circuit_counts_as_admitting_nobody() {
+async fn a_call_that_finds_only_taken_places_waits_for_one_for_a_second_at_most() {
     let bench = Bench::new(&["A"], FRAGILE).await;
     bench.fail("A");
     advance(secs(20)).await;
@@ -215,10 +215,14 @@ async fn a_full_half_open_circuit_counts_as_admitting_nobody() {
     let CallError::AllOpen(all_open) = bench.call().await.unwrap_err() else { panic!() };
     assert_eq!(
         all_open.to_string(),
-        "no circuit admits a call for another 60s: A: the circuit is half-open and its places are taken"
+        "no circuit admits a call for another 59s: A: the circuit is half-open and its places are taken"
     );
-    place.finish(&Verdict::SUCCESS);
-    assert_eq!(bench.call().await.unwrap(), "A");
+    let elapsed = stopwatch();
+    let (answer, ()) = futures::join!(bench.call(), async {
+        sleep(millis(500)).await;
+        place.finish(&Verdict::SUCCESS);
+    });
+    assert_eq!((answer.unwrap(), elapsed()), ("A", millis(500)));
 }
 
 #[tokio::test(start_paused = true)]

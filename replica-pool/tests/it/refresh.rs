@@ -15,9 +15,7 @@ async fn a_bad_replica_is_last_from_its_failure_until_the_gateway_answers() {
     let bench = Bench::new(&FOUR, "{}").await;
     bench.gateway.hold();
     bench.world.set("R2", Remote::SaysGone);
-    while bench.world.visits_to("R2") == 0 {
-        bench.call().await.unwrap();
-    }
+    bench.visit("R2").await;
     settle().await;
     assert_eq!(bench.replica("R2").health(), HealthStatus::Unhealthy);
     assert_eq!(bench.gateway.asked(), 2, "one at the start, one for the mark");
@@ -39,9 +37,7 @@ async fn a_refresh_that_never_returns_holds_a_replica_back_for_a_minute_at_most(
     let bench = Bench::new(&FOUR, "{}").await;
     bench.gateway.answer(Answer::Hangs);
     bench.world.set("R2", Remote::SaysGone);
-    while bench.world.visits_to("R2") == 0 {
-        bench.call().await.unwrap();
-    }
+    bench.visit("R2").await;
     bench.world.set("R2", Remote::Well);
     bench.world.forget_visits();
     advance(secs(59)).await;
@@ -58,9 +54,7 @@ async fn a_thousand_look_ups_with_one_bad_replica_cause_one_refresh_and_one_vali
     let bench = Bench::new(&FOUR, r#"{ "replicaPool": { "validation": { "enabled": true } } }"#).await;
     bench.gateway.takes(secs(1));
     bench.world.set("R2", Remote::SaysGone);
-    while bench.world.visits_to("R2") == 0 {
-        bench.call().await.unwrap();
-    }
+    bench.visit("R2").await;
     bench.world.set("R2", Remote::Slow(secs(1)));
     let look_ups = futures::future::join_all((0..1000).map(|_| bench.call())).await;
     assert!(look_ups.iter().all(Result::is_ok));
@@ -82,9 +76,7 @@ async fn with_validation_twenty_reads_during_a_held_refresh_visit_the_bad_replic
     bench.calls(20).await;
     let visited = bench.world.visits_to("R2");
     assert!(visited <= 1, "{:?} {:?}", bench.world.visits(), bench.replica("R2"));
-    while bench.world.visits_to("R2") == 0 {
-        bench.call().await.unwrap();
-    }
+    bench.visit("R2").await;
     bench.world.forget_visits();
     bench.calls(20).await;
     assert_eq!(bench.world.visits_to("R2"), 0, "it was visited exactly once, before");

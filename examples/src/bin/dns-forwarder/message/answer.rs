@@ -50,7 +50,11 @@ impl Answer {
             return Err(Unanswered::Mismatched);
         }
         let cut = message[2] & flag::TRUNCATED != 0;
-        if cut || self.records_are_whole(HEADER + question.len()) { Ok(()) } else { Err(Unanswered::Malformed) }
+        if cut || self.records_are_whole(HEADER + question.len()) {
+            Ok(())
+        } else {
+            Err(Unanswered::Malformed)
+        }
     }
 
     fn records_are_whole(&self, mut at: usize) -> bool {

@@ -18,6 +18,9 @@ use crate::message::LONGEST;
 
 type Reply = io::Result<Vec<u8>>;
 
+/// The most messages that are taken at a time, so that a flood holds nobody up.
+const BATCH: usize = 32;
+
 /// A port, connected: the operating system drops what comes from anyone but the server, and tells when the server's
 /// port refuses.
 ///
@@ -100,7 +103,7 @@ impl Port {
             static BUFFER: RefCell<Box<[u8]>> = RefCell::new(vec![0; LONGEST].into());
         }
         BUFFER.with_borrow_mut(|buffer| {
-            loop {
+            for _ in 0..BATCH {
                 match self.socket.try_recv(buffer) {
                     Ok(length) => self.deliver(&buffer[..length]),
                     Err(error) if error.kind() == io::ErrorKind::WouldBlock => return,

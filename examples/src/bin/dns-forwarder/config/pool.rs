@@ -1,0 +1,22 @@
+use breaker_core::config::{BlockConfig, IsoDuration, Violations};
+use replica_pool::config::{Order, PoolConfig, PoolKeys};
+
+/// A `replicaPool` block with this program's defaults.
+pub(super) struct ForwarderPool(pub(super) PoolConfig);
+
+impl BlockConfig for ForwarderPool {
+    const NAME: &'static str = PoolConfig::NAME;
+    type Keys = PoolKeys;
+
+    fn from_keys(keys: PoolKeys) -> Result<Self, Violations> {
+        let keys = PoolKeys {
+            // The first server of a company's list is there for a reason.
+            order: keys.order.or(Some(Order::Listed)),
+            // A client's patience is 5 s.
+            attempt_timeout: keys.attempt_timeout.or(Some(IsoDuration::from_secs(1))),
+            deadline: keys.deadline.or(Some(IsoDuration::from_secs(4))),
+            ..keys
+        };
+        PoolConfig::try_from(keys).map(Self)
+    }
+}
