@@ -99,10 +99,11 @@ impl fmt::Display for Event {
         match &self.kind {
             EventKind::Transition { from, to, reason, tally, .. } => {
                 write!(f, "{from} -> {to}: {reason}")?;
-                if tally.calls > 0 {
-                    write!(f, " ({} failed and {} slow of {})", tally.failures, tally.slow, tally.calls)?;
+                match (tally.calls, tally.slow) {
+                    (0, _) => Ok(()),
+                    (calls, 0) => write!(f, " ({} of {calls} failed)", tally.failures),
+                    (calls, slow) => write!(f, " ({} failed and {slow} slow of {calls})", tally.failures),
                 }
-                Ok(())
             }
             EventKind::StartedOver { state, reason } => write!(f, "{state} over again: {reason}"),
             EventKind::ModeChanged { from } => write!(f, "{from} -> {}", self.mode),

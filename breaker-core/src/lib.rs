@@ -11,6 +11,8 @@ mod rejection;
 mod state;
 mod strategy;
 mod sync;
+#[cfg(feature = "testing")]
+pub mod testing;
 mod time;
 pub mod window;
 

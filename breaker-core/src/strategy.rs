@@ -90,11 +90,15 @@ pub trait Strategy: fmt::Debug + Send {
 
     /// What outlives this strategy when it is reconfigured, released from manual control, or restarted.
     fn evidence(&self, now: Timestamp) -> Evidence {
-        Evidence { circuit: self.state_at(now).circuit(), ..Evidence::default() }
+        let state = self.state_at(now);
+        let remaining = state.until().map(|until| until.since(now));
+        Evidence { circuit: state.circuit(), remaining, ..Evidence::default() }
     }
 
     /// Takes over another strategy's evidence. Called on a fresh strategy, before anything else; calls
     /// that were out then are never heard of again.
+    ///
+    /// A strategy that does not is back in its start state whenever manual control begins or ends.
     fn adopt(&mut self, evidence: &Evidence, now: Timestamp) {
         let _ = (evidence, now);
     }

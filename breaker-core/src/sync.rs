@@ -5,14 +5,16 @@
 
 #[cfg(loom)]
 mod notify;
+#[cfg(loom)]
+mod word;
 
 #[cfg(loom)]
-pub(crate) use loom::sync::{
-    Mutex, MutexGuard,
-    atomic::{AtomicU64, Ordering},
+pub(crate) use self::{
+    notify::Notify,
+    word::{AtomicU64, Ordering, written},
 };
 #[cfg(loom)]
-pub(crate) use notify::Notify;
+pub(crate) use loom::sync::{Mutex, MutexGuard};
 
 #[cfg(not(loom))]
 pub(crate) use event_listener::Event as Notify;
@@ -23,6 +25,12 @@ pub(crate) use std::sync::{
 };
 
 use std::sync::PoisonError;
+
+/// What a word holds, for the only thread that may write it now.
+#[cfg(not(loom))]
+pub(crate) fn written(word: &AtomicU64) -> u64 {
+    word.load(Ordering::Relaxed)
+}
 
 /// Locks, whether or not a strategy has panicked under the lock before.
 pub(crate) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {

@@ -4,7 +4,7 @@ use std::{
 };
 
 use breaker_canary::{CanaryWorker, Probe, TokioClock};
-use breaker_core::{Clock, Observer, config::Blueprint};
+use breaker_core::{Breaker, BreakerBuilder, Clock, Observer, config::Blueprint};
 use tokio::{runtime::Handle, sync::Notify};
 
 use crate::{
@@ -117,21 +117,23 @@ impl<A: Address, H: Send + Sync + 'static, S> PoolBuilder<A, H, S> {
             return Err(BuildError::NoConnector);
         }
         let circuits_changed = Arc::new(Notify::new());
-        let canaries = self.probe.map(CanaryWorker::spawn);
+        let canaries = self.probe.filter(|_| blueprint.wants_probes()).map(CanaryWorker::spawn);
+        let clock = self.clock.unwrap_or_else(|| Arc::new(TokioClock::new()));
         let wake = Arc::clone(&circuits_changed);
-        let mut observers = self.observers;
-        observers.push(Arc::new(move |_: &breaker_core::Event| wake.notify_waiters()));
-        let hedging = self.config.hedge_after().map(Hedging::new);
+        let breakers = Breaker::builder(blueprint)
+            .clock(Arc::clone(&clock))
+            .abandoned_call_is_failure_after(self.config.abandoned_call_is_failure_after())
+            .observer(Arc::new(move |_: &breaker_core::Event| wake.notify_waiters()))
+            .probed();
         let shared = Arc::new(Shared {
+            hedging: self.config.hedge_after().map(Hedging::new),
             config: self.config,
-            blueprint,
-            clock: self.clock.unwrap_or_else(|| Arc::new(TokioClock::new())),
-            observers,
+            breakers: self.observers.into_iter().fold(breakers, BreakerBuilder::observer),
+            clock,
             connector: self.connector,
             directory: Directory::new(),
             canaries: Mutex::new(canaries),
             validator: Validator::new(),
-            hedging,
             circuits_changed,
             tasks: Tasks::new(runtime),
         });

@@ -81,12 +81,12 @@ impl<A: Address, H> Replica<A, H> {
         }
     }
 
-    /// Keeps what a connector opened, unless the replica became unhealthy or ceased to be since `epoch`.
-    pub(crate) fn keep(&self, epoch: HealthEpoch, handle: Arc<H>) {
+    /// Keeps the handle that `open` makes, unless the replica became unhealthy or ceased to be since `epoch`.
+    pub(crate) fn keep(&self, epoch: HealthEpoch, open: impl FnOnce() -> Arc<H>) {
         if self.health.mark().epoch() != epoch {
             return;
         }
-        let handle = Some(handle);
+        let handle = Some(open());
         self.handle.store(handle.clone());
         // Whoever marks the replica takes the handle away after that: they find this one, or the mark is seen here.
         if self.health.mark().epoch() != epoch {
@@ -153,5 +153,30 @@ impl<A: fmt::Debug, H> fmt::Debug for Replica<A, H> {
             .field("health", &self.health.mark().status())
             .field("breaker", &self.breaker)
             .finish_non_exhaustive()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use breaker_core::config::NonResilient;
+
+    use super::*;
+
+    #[test]
+    fn a_handle_is_kept_only_while_the_epoch_lasts_in_which_it_was_opened() {
+        const BOUND: Duration = Duration::from_secs(60);
+        let breaker = Arc::new(Breaker::builder(NonResilient::default()).build().unwrap());
+        let replica = Replica::<u8, u8>::new(1, breaker);
+        let epoch = replica.mark().epoch();
+        replica.keep(epoch, || Arc::new(1));
+        assert_eq!(replica.handle().as_deref(), Some(&1));
+        replica.keep(epoch, || {
+            // Marked by someone else just before this one is put in place.
+            replica.failed(epoch, BOUND);
+            Arc::new(2)
+        });
+        assert_eq!(replica.handle(), None);
+        replica.keep(epoch, || Arc::new(3));
+        assert_eq!(replica.handle(), None);
     }
 }

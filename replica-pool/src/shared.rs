@@ -4,7 +4,7 @@ use std::{
 };
 
 use breaker_canary::CanaryWorker;
-use breaker_core::{Breaker, Clock, Observer, config::Blueprint};
+use breaker_core::{Breaker, BreakerBuilder, Clock};
 
 use crate::{
     Address, Connector, Replica, config::PoolConfig, directory::Directory, hedge::Hedging, tasks::Tasks,
@@ -14,9 +14,9 @@ use crate::{
 /// What all partitions of a pool share.
 pub(crate) struct Shared<A, H> {
     pub(crate) config: PoolConfig,
-    pub(crate) blueprint: Blueprint,
+    /// What the replicas' breakers are made of.
+    pub(crate) breakers: BreakerBuilder,
     pub(crate) clock: Arc<dyn Clock>,
-    pub(crate) observers: Vec<Arc<dyn Observer>>,
     pub(crate) connector: Option<Arc<dyn Connector<A, H>>>,
     pub(crate) directory: Directory<A, H>,
     /// `None` without a probe, and once the pool is gone.
@@ -51,15 +51,7 @@ impl<A: Address, H: Send + Sync + 'static> Shared<A, H> {
     }
 
     fn breaker(&self, address: &A) -> Breaker {
-        let mut builder = Breaker::builder(self.blueprint.clone())
-            .name(address.to_string())
-            .clock(Arc::clone(&self.clock))
-            .abandoned_call_is_failure_after(self.config.abandoned_call_is_failure_after())
-            .probed();
-        for observer in &self.observers {
-            builder = builder.observer(Arc::clone(observer));
-        }
-        match builder.build() {
+        match self.breakers.clone().name(address.to_string()).build() {
             Ok(breaker) => breaker,
             // The pool's builder has checked that somebody probes, and nothing else can fail.
             Err(error) => unreachable!("{error}"),
@@ -71,7 +63,7 @@ impl<A, H> fmt::Debug for Shared<A, H> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Shared")
             .field("config", &self.config)
-            .field("blueprint", &self.blueprint)
+            .field("breakers", &self.breakers)
             .finish_non_exhaustive()
     }
 }

@@ -48,7 +48,7 @@ impl<A: Address, H: Send + Sync + 'static> Partition<A, H> {
         let connecting = AssertUnwindSafe(connector.connect(replica.address())).catch_unwind();
         let why = match timeout(self.shared.config.attempt_timeout(), connecting).await {
             Ok(Ok(Ok(handle))) => {
-                replica.keep(mark.epoch(), Arc::new(handle));
+                replica.keep(mark.epoch(), || Arc::new(handle));
                 if !self.fixed {
                     replica.connected(mark.epoch());
                 }

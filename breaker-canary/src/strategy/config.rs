@@ -72,6 +72,10 @@ impl StrategyConfig for CanaryRateThreshold {
     fn needs_probe(&self) -> bool {
         self.0.wait_in_open().is_none()
     }
+
+    fn wants_probes(&self) -> bool {
+        true
+    }
 }
 
 #[cfg(test)]

@@ -7,69 +7,78 @@ use crate::{
     sync::{Mutex, Notify},
 };
 
-/// Puts a [`Breaker`] together. Made by [`Breaker::builder`].
+/// What breakers of one kind share.
+#[derive(Clone)]
+pub(super) struct Setup {
+    pub(super) blueprint: Blueprint,
+    pub(super) clock: Arc<dyn Clock>,
+    pub(super) observers: Vec<Arc<dyn Observer>>,
+    pub(super) abandoned_after: Option<Duration>,
+    probed: bool,
+}
+
+/// Puts a [`Breaker`] together, or any number of them. Made by [`Breaker::builder`].
+///
+/// Breakers that come from clones of one builder share its settings.
+#[derive(Clone)]
 #[must_use]
 pub struct BreakerBuilder {
-    blueprint: Blueprint,
+    setup: Arc<Setup>,
     name: Option<Arc<str>>,
-    clock: Option<Arc<dyn Clock>>,
-    observers: Arc<[Arc<dyn Observer>]>,
-    abandoned_after: Option<Duration>,
-    probed: bool,
     evidence: Option<Evidence>,
 }
 
 impl Breaker {
     /// A breaker of the strategy that `blueprint` describes. A strategy's settings are a blueprint too.
     pub fn builder(blueprint: impl Into<Blueprint>) -> BreakerBuilder {
-        BreakerBuilder {
+        let setup = Setup {
             blueprint: blueprint.into(),
-            name: None,
-            clock: None,
-            observers: Arc::new([]),
+            clock: Arc::new(MonotonicClock::new()),
+            observers: Vec::new(),
             abandoned_after: None,
             probed: false,
-            evidence: None,
-        }
+        };
+        BreakerBuilder { setup: Arc::new(setup), name: None, evidence: None }
     }
 }
 
 impl BreakerBuilder {
+    fn setup(mut self, change: impl FnOnce(&mut Setup)) -> Self {
+        change(Arc::make_mut(&mut self.setup));
+        self
+    }
+
     /// A name for events and logs. Default: none.
     pub fn name(mut self, name: impl Into<Arc<str>>) -> Self {
         self.name = Some(name.into());
         self
     }
 
-    /// The clock to read. Default: a [`MonotonicClock`] of its own.
-    pub fn clock(mut self, clock: Arc<dyn Clock>) -> Self {
-        self.clock = Some(clock);
-        self
+    /// The clock to read. Default: a [`MonotonicClock`].
+    pub fn clock(self, clock: Arc<dyn Clock>) -> Self {
+        self.setup(|setup| setup.clock = clock)
     }
 
     /// Who is told of events, besides those named before.
-    pub fn observer(mut self, observer: Arc<dyn Observer>) -> Self {
-        self.observers = self.observers.iter().cloned().chain([observer]).collect();
-        self
+    pub fn observer(self, observer: Arc<dyn Observer>) -> Self {
+        self.setup(|setup| setup.observers.push(observer))
     }
 
     /// A call whose permit is dropped without a verdict after this long counts as a failure, since a timeout
     /// placed outside the breaker must not blind it; sooner, as cancelled. Costs a clock reading a call.
     /// Default: off, such a call is always cancelled.
-    pub const fn abandoned_call_is_failure_after(mut self, limit: Duration) -> Self {
-        self.abandoned_after = Some(limit);
-        self
+    pub fn abandoned_call_is_failure_after(self, limit: Duration) -> Self {
+        self.setup(|setup| setup.abandoned_after = Some(limit))
     }
 
     /// Declares that someone will probe the circuit while it is open: a worker, or the caller through
     /// [`Breaker::begin_probe`].
-    pub const fn probed(mut self) -> Self {
-        self.probed = true;
-        self
+    pub fn probed(self) -> Self {
+        self.setup(|setup| setup.probed = true)
     }
 
-    /// What is known about the remote from an earlier breaker, maybe one with other settings, or from before a restart.
-    /// Default: nothing.
+    /// What is known about the remote from an earlier breaker, maybe one with other settings, or from before
+    /// a restart. Default: nothing.
     pub fn adopt(mut self, evidence: Evidence) -> Self {
         self.evidence = Some(evidence);
         self
@@ -82,12 +91,12 @@ impl BreakerBuilder {
     /// [`BuildError::NeverProbed`] when only a probe can end some open state of the strategy, and nobody said
     /// that they will [probe](Self::probed): such a circuit would stay open for good.
     pub fn build(self) -> Result<Breaker, BuildError> {
-        if self.blueprint.needs_probe() && !self.probed {
-            return Err(BuildError::NeverProbed { strategy: self.blueprint.name() });
+        let setup = self.setup;
+        if setup.blueprint.needs_probe() && !setup.probed {
+            return Err(BuildError::NeverProbed { strategy: setup.blueprint.name() });
         }
-        let clock = self.clock.unwrap_or_else(|| Arc::new(MonotonicClock::new()));
-        let now = clock.now();
-        let mut strategy = self.blueprint.build(now);
+        let now = setup.clock.now();
+        let mut strategy = setup.blueprint.build(now);
         if let Some(evidence) = &self.evidence {
             strategy.adopt(evidence, now);
         }
@@ -97,13 +106,10 @@ impl BreakerBuilder {
             gate: Gate::new(core.word(), core.state),
             core: Mutex::new(core),
             changed: Notify::new(),
-            timed: wants_latency || self.abandoned_after.is_some(),
+            timed: wants_latency || setup.abandoned_after.is_some(),
             wants_latency,
-            abandoned_after: self.abandoned_after,
             name: self.name,
-            clock,
-            blueprint: self.blueprint,
-            observers: self.observers,
+            setup,
         })
     }
 }
@@ -111,7 +117,7 @@ impl BreakerBuilder {
 impl std::fmt::Debug for BreakerBuilder {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("BreakerBuilder")
-            .field("blueprint", &self.blueprint)
+            .field("blueprint", &self.setup.blueprint)
             .field("name", &self.name)
             .finish_non_exhaustive()
     }

@@ -23,7 +23,8 @@ pub(super) struct Core {
     pub(super) would_reject: u64,
     /// Someone may be waiting for what the last operation did.
     pub(super) wake: bool,
-    pub(super) events: VecDeque<Event>,
+    /// What happened and was not told yet; `None`, and no bigger than that, most of the time.
+    events: Option<Box<VecDeque<Event>>>,
     pub(super) draining: bool,
 }
 
@@ -39,7 +40,7 @@ impl Core {
             stale: 0,
             would_reject: 0,
             wake: false,
-            events: VecDeque::new(),
+            events: None,
             draining: false,
         }
     }
@@ -93,13 +94,14 @@ impl Core {
     /// Starts a new epoch if the strategy changed its state, and queues the event.
     fn note(&mut self, tick: Tick, at: impl FnOnce() -> Timestamp) {
         let (from, state) = (self.state.circuit(), self.strategy.state());
-        self.state = state;
         let to = state.circuit();
         if from == to && tick == Tick::SameEpoch {
+            self.state = state;
             return;
         }
-        let at = at();
-        let change = self.strategy.change();
+        // Asked before anything is noted: should it panic, the next operation finds the change still to be noted.
+        let (at, change) = (at(), self.strategy.change());
+        self.state = state;
         self.tripped = to == Circuit::Open;
         self.new_epoch(at);
         self.push(
@@ -131,7 +133,25 @@ impl Core {
         self.new_epoch(at);
     }
 
+    pub(super) fn has_events(&self) -> bool {
+        self.events.is_some()
+    }
+
+    pub(super) fn next_event(&mut self) -> Option<Event> {
+        let event = self.events.as_mut()?.pop_front();
+        if event.is_none() {
+            self.events = None;
+        }
+        event
+    }
+
     pub(super) fn push(&mut self, at: Timestamp, kind: EventKind) {
-        self.events.push_back(Event { name: None, at, epoch: self.epoch, mode: self.mode, kind });
+        self.events.get_or_insert_default().push_back(Event {
+            name: None,
+            at,
+            epoch: self.epoch,
+            mode: self.mode,
+            kind,
+        });
     }
 }

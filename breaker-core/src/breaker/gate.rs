@@ -1,11 +1,11 @@
 //! The lock-free face of a circuit: what admission and settlement read before they take a lock, if ever.
 //!
-//! One word holds the epoch, the manual mode, the state and two flags; a second holds the deadline. Only the
-//! holder of the breaker's lock writes them, the deadline first.
+//! One word holds the epoch, the manual mode, the state and some flags; a second holds the deadline. Only the
+//! holder of the breaker's lock writes them. While the two do not go together, the first one says so.
 
 use crate::{
     Circuit, Mode, State, Timestamp,
-    sync::{AtomicU64, Ordering},
+    sync::{AtomicU64, Ordering, written},
 };
 
 const CIRCUIT: u64 = 0b11;
@@ -13,7 +13,12 @@ const MODE_SHIFT: u32 = 2;
 const MODE: u64 = 0b11 << MODE_SHIFT;
 const STEADY: u64 = 1 << 4;
 const FULL: u64 = 1 << 5;
-const EPOCH_SHIFT: u32 = 8;
+/// The deadline is being written. All else in the word is still true.
+const BUSY: u64 = 1 << 6;
+/// Counts the deadlines, so that a word with another one differs even when it says the same.
+const VERSION_SHIFT: u32 = 7;
+const VERSION: u64 = 0x1ff << VERSION_SHIFT;
+const EPOCH_SHIFT: u32 = 16;
 
 /// The first word, as it was read or will be written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -30,6 +35,15 @@ impl Word {
 
     pub(super) fn full(self, full: bool) -> Self {
         Self(if full { self.0 | FULL } else { self.0 })
+    }
+
+    /// What it says, without its relation to the deadline.
+    pub(super) const fn plain(self) -> u64 {
+        self.0 & !(BUSY | VERSION)
+    }
+
+    const fn next_version(self) -> u64 {
+        (self.0 & VERSION).wrapping_add(1 << VERSION_SHIFT) & VERSION
     }
 
     pub(super) const fn epoch(self) -> u64 {
@@ -85,29 +99,25 @@ impl Gate {
         Word(self.word.load(Ordering::Acquire))
     }
 
-    /// The word with the deadline that belongs to it.
-    pub(super) fn read(&self) -> (Word, Option<Timestamp>) {
-        let mut word = self.word();
-        loop {
-            // Acquire, so that the second look at the word cannot be moved before this one.
-            let deadline = self.deadline.load(Ordering::Acquire);
-            let again = self.word();
-            if again == word {
-                return (word, (deadline != u64::MAX).then(|| Timestamp::from_nanos(deadline)));
-            }
-            word = again;
-        }
+    /// The word with the deadline that belongs to it; `None` while they are being written: ask under the lock.
+    pub(super) fn read(&self) -> Option<(Word, Option<Timestamp>)> {
+        let word = self.word();
+        // Acquire: whoever sees a new deadline sees below that the word was busy, or changed.
+        let deadline = self.deadline.load(Ordering::Acquire);
+        let undisturbed = word.0 & BUSY == 0 && self.word.load(Ordering::Relaxed) == word.0;
+        undisturbed.then(|| (word, (deadline != u64::MAX).then(|| Timestamp::from_nanos(deadline))))
     }
 
     /// To be called under the breaker's lock only. Writes what differs: a line that others read stays
     /// theirs when nothing changed.
     pub(super) fn publish(&self, word: Word, state: State) {
-        let deadline = nanos(state);
-        if self.deadline.load(Ordering::Relaxed) != deadline {
+        let (old, deadline) = (Word(written(&self.word)), nanos(state));
+        if written(&self.deadline) != deadline {
+            self.word.store(old.0 | BUSY, Ordering::Release);
             self.deadline.store(deadline, Ordering::Release);
-        }
-        if self.word.load(Ordering::Relaxed) != word.0 {
-            self.word.store(word.0, Ordering::Release);
+            self.word.store(word.plain() | old.next_version(), Ordering::Release);
+        } else if old.plain() != word.plain() {
+            self.word.store(word.plain() | (old.0 & VERSION), Ordering::Release);
         }
     }
 }
@@ -143,11 +153,30 @@ mod tests {
     fn a_deadline_belongs_to_its_word() {
         let open = State::Open { until: Some(Timestamp::from_secs(3)) };
         let gate = Gate::new(Word::new(1, Mode::Automatic, Circuit::Closed), State::Closed);
-        assert_eq!(gate.read().1, None);
-        gate.publish(Word::new(2, Mode::Automatic, Circuit::Open), open);
-        assert_eq!(
-            gate.read(),
-            (Word::new(2, Mode::Automatic, Circuit::Open), Some(Timestamp::from_secs(3)))
-        );
+        assert_eq!(gate.read().map(|read| read.1), Some(None));
+        let word = Word::new(2, Mode::Automatic, Circuit::Open);
+        gate.publish(word, open);
+        let (read, deadline) = gate.read().expect("nobody is writing");
+        assert_eq!((read.plain(), deadline), (word.0, Some(Timestamp::from_secs(3))));
+    }
+
+    #[test]
+    fn a_word_whose_deadline_was_another_in_between_is_not_the_same() {
+        let full = State::HalfOpen { until: Some(Timestamp::from_secs(3)) };
+        let word = Word::new(1, Mode::Automatic, Circuit::HalfOpen);
+        let gate = Gate::new(word.full(true), full);
+        let before = gate.word();
+        gate.publish(word, State::HalfOpen { until: None });
+        gate.publish(word.full(true), full);
+        assert_ne!(gate.word(), before);
+        for _ in 0..1_000 {
+            gate.publish(word, State::HalfOpen { until: None });
+            gate.publish(word.full(true), full);
+            assert_eq!(
+                (gate.word().epoch(), gate.word().is_full()),
+                (1, true),
+                "versions stay in their bits"
+            );
+        }
     }
 }

@@ -38,10 +38,10 @@ impl Breaker {
             }
             core.advance(now);
             let at = now.get();
-            let from = std::mem::replace(&mut core.mode, mode);
             // A fresh strategy with the old one's evidence: half-open places that were out are free again.
-            let mut strategy = self.blueprint.build(at);
+            let mut strategy = self.setup.blueprint.build(at);
             strategy.adopt(&core.strategy.evidence(at), at);
+            let from = std::mem::replace(&mut core.mode, mode);
             core.replace(strategy, at);
             core.push(at, EventKind::ModeChanged { from });
         });
@@ -86,7 +86,7 @@ impl Breaker {
 
     fn reset_core(&self, core: &mut Core, at: Timestamp) {
         let from = core.state.circuit();
-        core.replace(self.blueprint.build(at), at);
+        core.replace(self.setup.blueprint.build(at), at);
         core.tripped = false;
         let to = core.state.circuit();
         core.push(at, EventKind::Reset { from, to });

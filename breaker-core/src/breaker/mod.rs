@@ -4,6 +4,8 @@ mod builder;
 mod call;
 mod core;
 mod gate;
+#[cfg(feature = "testing")]
+mod inspect;
 mod manual;
 mod permit;
 mod probe;
@@ -21,12 +23,13 @@ pub use self::{
 };
 
 use self::{
+    builder::Setup,
     core::Core,
     gate::{Gate, Word},
     permit::Ticket,
 };
 use crate::{
-    Clock, Mode, Now, Observer, Outcome, Rejection, RejectionReason, State,
+    Circuit, Clock, Mode, Now, Outcome, Rejection, RejectionReason, State,
     config::Blueprint,
     sync::{Mutex, Notify, lock},
 };
@@ -58,11 +61,8 @@ pub struct Breaker {
     /// Whether admission reads the clock.
     timed: bool,
     wants_latency: bool,
-    abandoned_after: Option<Duration>,
     name: Option<Arc<str>>,
-    clock: Arc<dyn Clock>,
-    blueprint: Blueprint,
-    observers: Arc<[Arc<dyn Observer>]>,
+    setup: Arc<Setup>,
 }
 
 impl Breaker {
@@ -73,12 +73,12 @@ impl Breaker {
 
     /// The clock that it reads.
     pub fn clock(&self) -> &Arc<dyn Clock> {
-        &self.clock
+        &self.setup.clock
     }
 
     /// The settings that its strategy was built from.
     pub fn blueprint(&self) -> &Blueprint {
-        &self.blueprint
+        &self.setup.blueprint
     }
 
     /// Admits a call, or says why not.
@@ -107,7 +107,7 @@ impl Breaker {
     fn ticket(&self) -> Result<Ticket, Rejection> {
         let word = self.gate.word();
         if word.passes() {
-            let started = self.timed.then(|| self.clock.now());
+            let started = self.timed.then(|| self.setup.clock.now());
             return Ok(Ticket::counted(word.epoch(), started));
         }
         self.ticket_slow(word)
@@ -120,10 +120,9 @@ impl Breaker {
             Mode::Disabled => return Ok(Ticket::uncounted(false)),
             Mode::ObserveOnly => {}
             Mode::Automatic => {
-                let (word, deadline) = self.gate.read();
-                let reason = refusal(word);
-                if let Some(reason) = reason
-                    && deadline.is_none_or(|at| self.clock.now() < at)
+                if let Some((word, deadline)) = self.gate.read()
+                    && let Some(reason) = refusal(word)
+                    && deadline.is_none_or(|at| self.setup.clock.now() < at)
                 {
                     return Err(Rejection::new(reason, deadline));
                 }
@@ -193,18 +192,18 @@ impl Breaker {
     fn abandon(&self, ticket: Ticket) {
         let outlived = ticket
             .started()
-            .zip(self.abandoned_after)
-            .is_some_and(|(started, limit)| self.clock.now().since(started) >= limit);
+            .zip(self.setup.abandoned_after)
+            .is_some_and(|(started, limit)| self.setup.clock.now().since(started) >= limit);
         self.settle(ticket, if outlived { Outcome::Failure } else { Outcome::Cancelled }, None);
     }
 
     /// Runs one operation under the lock, publishes what it left, then wakes and tells others outside it.
     fn locked<R>(&self, operation: impl FnOnce(&mut Core, &Now<'_>) -> R) -> R {
-        let now = Now::of(&*self.clock);
+        let now = Now::of(&*self.setup.clock);
         let mut core = lock(&self.core);
         let result = operation(&mut core, &now);
         core.publish(&self.gate);
-        let (wake, news) = (std::mem::take(&mut core.wake), !core.events.is_empty() && !core.draining);
+        let (wake, news) = (std::mem::take(&mut core.wake), core.has_events() && !core.draining);
         drop(core);
         if wake {
             self.changed.notify(usize::MAX);
@@ -223,11 +222,12 @@ impl Breaker {
             return;
         }
         core.draining = true;
-        while let Some(mut event) = core.events.pop_front() {
+        let mut telling = Telling { breaker: self, ended: false };
+        while let Some(mut event) = core.next_event() {
             drop(core);
             event.name.clone_from(&self.name);
             tracing::debug!(name = self.name(), epoch = event.epoch, "{event}");
-            for observer in &*self.observers {
+            for observer in &*self.setup.observers {
                 if panic::catch_unwind(AssertUnwindSafe(|| observer.on_event(&event))).is_err() {
                     tracing::error!(name = self.name(), "an observer panicked at: {event}");
                 }
@@ -235,15 +235,30 @@ impl Breaker {
             core = lock(&self.core);
         }
         core.draining = false;
-        core.events.shrink_to_fit();
+        telling.ended = true;
     }
 }
 
+/// Someone hands out events. Should a log panic meanwhile, the next one goes on.
+struct Telling<'a> {
+    breaker: &'a Breaker,
+    ended: bool,
+}
+
+impl Drop for Telling<'_> {
+    fn drop(&mut self) {
+        if !self.ended {
+            lock(&self.breaker.core).draining = false;
+        }
+    }
+}
+
+/// Why a strategy in charge rejects calls without being asked.
 fn refusal(word: Word) -> Option<RejectionReason> {
-    match word.circuit() {
-        crate::Circuit::Open => Some(RejectionReason::Open),
-        crate::Circuit::HalfOpen if word.is_full() => Some(RejectionReason::NoPlace),
-        crate::Circuit::Closed | crate::Circuit::HalfOpen => None,
+    match (word.mode(), word.circuit()) {
+        (Mode::Automatic, Circuit::Open) => Some(RejectionReason::Open),
+        (Mode::Automatic, Circuit::HalfOpen) if word.is_full() => Some(RejectionReason::NoPlace),
+        _ => None,
     }
 }
 
@@ -253,7 +268,7 @@ impl fmt::Debug for Breaker {
             .field("name", &self.name)
             .field("state", &self.state())
             .field("mode", &self.mode())
-            .field("blueprint", &self.blueprint)
+            .field("blueprint", &self.setup.blueprint)
             .finish_non_exhaustive()
     }
 }

@@ -24,8 +24,10 @@ impl Breaker {
     }
 
     fn wanted_probe(&self) -> Option<(ProbePlan, u64)> {
-        let (word, deadline) = self.gate.read();
-        if word.circuit() != Circuit::Open && deadline.is_none_or(|at| self.clock.now() < at) {
+        if let Some((word, deadline)) = self.gate.read()
+            && word.circuit() != Circuit::Open
+            && deadline.is_none_or(|at| self.setup.clock.now() < at)
+        {
             return None;
         }
         self.locked(|core, now| {

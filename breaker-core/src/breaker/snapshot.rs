@@ -85,10 +85,11 @@ impl Breaker {
     }
 
     /// What decides whether a call would pass now. Changes nothing, and takes a lock only when a change of
-    /// state is due.
+    /// state is due, or being made.
     pub fn status(&self) -> Status {
-        let (word, deadline) = self.gate.read();
-        if deadline.is_none_or(|at| self.clock.now() < at) {
+        if let Some((word, deadline)) = self.gate.read()
+            && deadline.is_none_or(|at| self.setup.clock.now() < at)
+        {
             return Status {
                 circuit: word.circuit(),
                 mode: word.mode(),
@@ -98,7 +99,7 @@ impl Breaker {
             .under_control();
         }
         let core = lock(&self.core);
-        let now = self.clock.now();
+        let now = self.setup.clock.now();
         let state = core.strategy.state_at(now);
         // What is due begins with all places free, unless someone has entered it in the meantime.
         let due = core.state.until().is_some_and(|at| now >= at);
@@ -117,10 +118,10 @@ impl Breaker {
     /// Everything about the breaker. Changes nothing.
     pub fn snapshot(&self) -> Snapshot {
         let core = lock(&self.core);
-        let at = self.clock.now();
+        let at = self.setup.clock.now();
         Snapshot {
             name: self.name.clone(),
-            strategy: self.blueprint.name(),
+            strategy: self.setup.blueprint.name(),
             state: core.strategy.state_at(at),
             mode: core.mode,
             epoch: core.epoch,
@@ -136,6 +137,6 @@ impl Breaker {
     /// What is known about the remote, to be [adopted](super::BreakerBuilder::adopt) by another breaker.
     pub fn evidence(&self) -> Evidence {
         let core = lock(&self.core);
-        core.strategy.evidence(self.clock.now())
+        core.strategy.evidence(self.setup.clock.now())
     }
 }

@@ -378,7 +378,7 @@ fn events_carry_reason_numbers_and_the_next_try() {
     assert_eq!(seen[0].name.as_deref(), Some("db-1"));
     let EventKind::Transition { reason, tally, retry_at, .. } = seen[0].kind else { panic!() };
     assert_eq!((reason, tally.failures, retry_at), (Reason::Failures, 2, Some(Timestamp::from_secs(10))));
-    assert_eq!(seen[0].to_string(), "closed -> open: too many failures (2 failed and 0 slow of 2)");
+    assert_eq!(seen[0].to_string(), "closed -> open: too many failures (2 of 2 failed)");
 }
 
 #[test]

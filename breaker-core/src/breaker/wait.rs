@@ -36,7 +36,7 @@ impl Breaker {
                 return;
             }
             match status.until {
-                Some(at) => either(changed, sleep(at.since(self.clock.now()))).await,
+                Some(at) => either(changed, sleep(at.since(self.setup.clock.now()))).await,
                 None => changed.await,
             }
         }

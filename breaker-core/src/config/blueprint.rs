@@ -30,6 +30,11 @@ impl Blueprint {
         self.0.needs_probe()
     }
 
+    /// Whether circuits of this strategy can ever want probes.
+    pub fn wants_probes(&self) -> bool {
+        self.0.wants_probes()
+    }
+
     /// The effective block: `strategy` first, then every key with the value it has, durations as ISO-8601.
     pub fn effective(&self) -> Map<String, Value> {
         let mut block = Map::new();
@@ -57,6 +62,7 @@ trait Erased: fmt::Debug + Send + Sync {
     fn name(&self) -> &'static str;
     fn build(&self, now: Timestamp) -> Box<dyn Strategy>;
     fn needs_probe(&self) -> bool;
+    fn wants_probes(&self) -> bool;
     fn keys(&self) -> Value;
 }
 
@@ -71,6 +77,10 @@ impl<C: StrategyConfig> Erased for C {
 
     fn needs_probe(&self) -> bool {
         StrategyConfig::needs_probe(self)
+    }
+
+    fn wants_probes(&self) -> bool {
+        StrategyConfig::wants_probes(self)
     }
 
     fn keys(&self) -> Value {

@@ -100,7 +100,8 @@ impl Registry {
         let nothing = KeySchema::of_schema(schemars::Schema::default());
         let mut known = SELECTORS.to_vec();
         known.extend(self.entries().iter().flat_map(|entry| entry.keys.properties()).map(|(key, _)| key));
-        known.dedup();
+        let mut seen = std::collections::HashSet::new();
+        known.retain(|key| seen.insert(*key));
         let unknown = Unknown { excused: known.clone(), known, ..Unknown::default() };
         checker.block(&nothing, &unknown);
         let nobody = |_| Err::<(), _>(super::typed::Rejected::Together(super::Violations(Vec::new())));

@@ -36,6 +36,11 @@ pub trait StrategyConfig: Clone + fmt::Debug + Serialize + Send + Sync + 'static
     fn needs_probe(&self) -> bool {
         false
     }
+
+    /// Whether its circuits can ever want probes. One that [needs](Self::needs_probe) them does.
+    fn wants_probes(&self) -> bool {
+        self.needs_probe()
+    }
 }
 
 /// A key whose value does not go with the other keys.

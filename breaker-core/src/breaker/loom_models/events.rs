@@ -80,12 +80,11 @@ fn an_observer_that_uses_the_breaker_hears_of_what_it_did_in_its_turn() {
             }
         });
         let breaker = scene.breaker.clone();
-        let other =
-            thread::spawn(move || drop(breaker.acquire().map(|permit| permit.settle(Outcome::Failure))));
+        let other = thread::spawn(move || breaker.acquire().map(|permit| permit.settle(Outcome::Failure)));
         if let Ok(permit) = scene.breaker.acquire() {
             permit.settle(Outcome::Failure);
         }
-        other.join().unwrap();
+        let _ = other.join().unwrap();
         assert!(scene.breaker.epoch() >= 3);
         scene.told_all();
     });
@@ -98,10 +97,9 @@ fn a_half_open_circuit_that_trips_and_recovers_tells_a_consistent_story() {
         scene.breaker.acquire().unwrap().settle(Outcome::Failure);
         scene.clock.advance(DELAY);
         let breaker = scene.breaker.clone();
-        let other =
-            thread::spawn(move || drop(breaker.acquire().map(|permit| permit.settle(Outcome::Success))));
-        drop(scene.breaker.acquire().map(|permit| permit.settle(Outcome::Failure)));
-        other.join().unwrap();
+        let other = thread::spawn(move || breaker.acquire().map(|permit| permit.settle(Outcome::Success)));
+        let _ = scene.breaker.acquire().map(|permit| permit.settle(Outcome::Failure));
+        let _ = other.join().unwrap();
         scene.told_all();
     });
 }

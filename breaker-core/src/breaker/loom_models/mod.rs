@@ -7,7 +7,7 @@
 mod control;
 mod epochs;
 mod events;
-// mod gate;
+mod gate;
 mod kit;
 mod lease;
 mod places;

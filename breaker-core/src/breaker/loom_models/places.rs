@@ -8,7 +8,7 @@ use std::sync::{
 use loom::thread;
 
 use super::kit::{Bench, Rules, explore};
-use crate::{Circuit, Outcome, OwnedPermit, Rejection, RejectionReason};
+use crate::{Circuit, Outcome, OwnedPermit, Rejection, RejectionReason, Settlement};
 
 const PATIENT: Rules = Rules { failures: 1, window: 1, places: 1, successes: 9 };
 
@@ -64,7 +64,7 @@ fn a_place_that_is_given_back_is_taken_by_one_other() {
                 thread::yield_now();
                 out.fetch_sub(1, SeqCst);
                 match outcome {
-                    Some(outcome) => drop(permit.settle(outcome)),
+                    Some(outcome) => assert_eq!(permit.settle(outcome), Settlement::Counted),
                     None => drop(permit),
                 }
             }

@@ -5,10 +5,10 @@ use loom::thread;
 use super::kit::{Bench, Rules, explore};
 use crate::{Circuit, Outcome, Settlement};
 
-/// Two failures of the last three calls open it; so far there were successes alone.
+/// Two failures of the last four calls open it; so far there were successes alone.
 fn steady() -> Bench {
-    let bench = Bench::new(Rules { failures: 2, window: 3, ..Rules::default() });
-    for _ in 0..3 {
+    let bench = Bench::new(Rules { failures: 2, window: 4, ..Rules::default() });
+    for _ in 0..4 {
         bench.call(Outcome::Success);
     }
     bench

@@ -78,6 +78,12 @@ impl Settings {
         port.and_then(Value::as_u64)
     }
 
+    /// The servers, for people to read.
+    pub(crate) fn listed(&self) -> String {
+        let servers: Vec<_> = self.servers.iter().map(ToString::to_string).collect();
+        if servers.is_empty() { "none".to_owned() } else { servers.join(", ") }
+    }
+
     /// Whether other settings say the same.
     pub(crate) fn agrees_with(&self, other: &Self) -> bool {
         let breaker = |settings: &Self| (settings.breaker.name(), settings.breaker.effective());

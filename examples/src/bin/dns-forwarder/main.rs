@@ -16,7 +16,7 @@ mod report;
 mod upstream;
 mod verdict;
 
-use std::{net::SocketAddr, sync::Arc};
+use std::sync::Arc;
 
 use anyhow::{Context as _, bail};
 use clap::Parser as _;
@@ -56,6 +56,7 @@ async fn run(options: &Options) -> anyhow::Result<()> {
     for warning in &settings.warnings {
         journal.note(format_args!("warning: {warning}"));
     }
+    journal.note(format_args!("servers: {}", settings.listed()));
     let route = Route::new(settings, None, &journal)?;
     let forwarder = Arc::new(Forwarder::new(route, options.in_flight as usize));
     let limits = Limits { connections: options.connections as usize, idle_timeout: options.idle_timeout };
@@ -88,12 +89,8 @@ async fn settings(options: &Options, journal: &Journal) -> anyhow::Result<Settin
     const FILE: &str = "examples/config/dns-forwarder.json";
     const TEXT: &str = include_str!("../../../config/dns-forwarder.json");
     let servers = if options.demo() { Some(demo::start().await?) } else { None };
-    if let Some(servers) = &servers {
-        let servers: Vec<_> = servers.iter().map(SocketAddr::to_string).collect();
-        journal.note(format_args!(
-            "upstream servers for the demo: {}; the first one is dead",
-            servers.join(", ")
-        ));
+    if servers.is_some() {
+        journal.note("four small upstream servers were started; the first one of them is dead");
     }
     match (&options.config, servers) {
         (Some(file), servers) => {

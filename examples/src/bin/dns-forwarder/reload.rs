@@ -54,9 +54,9 @@ impl Watched {
                 for warning in &route.settings.warnings {
                     self.journal.note(format_args!("warning: {warning}"));
                 }
-                let servers: Vec<_> = route.settings.servers.iter().map(ToString::to_string).collect();
+                let servers = route.settings.listed();
                 self.forwarder.reroute(route);
-                self.journal.note(format_args!("{name} was read again; servers: {}", servers.join(", ")));
+                self.journal.note(format_args!("{name} was read again; servers: {servers}"));
             }
             Ok(None) => self.journal.note(format_args!("{name} was read again; nothing has changed")),
             Err(error) => {

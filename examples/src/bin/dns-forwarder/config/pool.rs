@@ -1,5 +1,10 @@
+use std::time::Duration;
+
 use breaker_core::config::{BlockConfig, IsoDuration, Violations};
-use replica_pool::config::{Order, PoolConfig, PoolKeys};
+use replica_pool::config::{HedgeAfter, Order, PoolConfig, PoolKeys};
+
+/// Longer than most servers ever take, shorter than people notice.
+const SUSPECT_AFTER: Duration = Duration::from_millis(100);
 
 /// A `replicaPool` block with this program's defaults.
 pub(super) struct ForwarderPool(pub(super) PoolConfig);
@@ -15,6 +20,9 @@ impl BlockConfig for ForwarderPool {
             // A client's patience is 5 s.
             attempt_timeout: keys.attempt_timeout.or(Some(IsoDuration::from_secs(1))),
             deadline: keys.deadline.or(Some(IsoDuration::from_secs(4))),
+            // Before the time-outs of a dead server tell of it, clients have gone elsewhere.
+            suspect_after: keys.suspect_after.or(Some(SUSPECT_AFTER.into())),
+            hedge_after: keys.hedge_after.or(Some(HedgeAfter::Adaptive)),
             ..keys
         };
         PoolConfig::try_from(keys).map(Self)
