@@ -8,7 +8,10 @@ start_dns-forwarder() {
     local servers
     servers=$(printf '"127.0.0.1:%s", ' "${upstreams[@]}")
     cat >"$work/dns-forwarder.json" <<EOF
-{ "remoteDnsServers": [$servers], $(<"$here/settings.jsonc") }
+{
+"remoteDnsServers": [$servers],
+$(<"$here/settings.jsonc")
+}
 EOF
     start dns-forwarder "$BINARY" --config "$work/dns-forwarder.json" --listen "127.0.0.1:$port"
 }

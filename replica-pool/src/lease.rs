@@ -32,8 +32,15 @@ impl<A: Address, H: Send + Sync + 'static> Candidate<A, H> {
     ///
     /// The circuit's [`Rejection`].
     pub fn begin(&self) -> Result<Lease<A, H>, Rejection> {
-        let permit = self.replica.breaker().acquire_owned()?;
-        Ok(Lease::new(Arc::clone(&self.partition), Arc::clone(&self.replica), self.version, Some(permit)))
+        let now = self.partition.now();
+        let permit = self.replica.breaker().acquire_owned_at(now)?;
+        Ok(Lease::new(
+            Arc::clone(&self.partition),
+            Arc::clone(&self.replica),
+            self.version,
+            now,
+            Some(permit),
+        ))
     }
 }
 
@@ -71,9 +78,9 @@ impl<A: Address, H: Send + Sync + 'static> Lease<A, H> {
         partition: Arc<Partition<A, H>>,
         replica: Arc<Replica<A, H>>,
         version: u64,
+        at: Timestamp,
         permit: Option<OwnedPermit>,
     ) -> Self {
-        let at = partition.now();
         let sending = replica.waiting().map(|waiting| waiting.begin(at));
         let began = Began { at, epoch: replica.mark().epoch(), version, sending };
         Self { partition, replica, permit, began: Some(began) }
@@ -154,6 +161,11 @@ impl<A: Address, H: Send + Sync + 'static> Lease<A, H> {
         if let Some(permit) = self.permit.take() {
             permit.settle(Outcome::Cancelled);
         }
+    }
+
+    /// When the attempt began, unless it is finished.
+    pub(crate) fn began_at(&self) -> Option<Timestamp> {
+        self.began.map(|began| began.at)
     }
 
     pub(crate) fn elapsed(&self) -> Duration {

@@ -166,7 +166,7 @@ mod tests {
     fn a_handle_is_kept_only_while_the_epoch_lasts_in_which_it_was_opened() {
         const BOUND: Duration = Duration::from_secs(60);
         let breaker = Arc::new(Breaker::builder(NonResilient::default()).build().unwrap());
-        let replica = Replica::<u8, u8>::new(1, breaker);
+        let replica = Replica::<u8, u8>::new(1, breaker, None);
         let epoch = replica.mark().epoch();
         replica.keep(epoch, || Arc::new(1));
         assert_eq!(replica.handle().as_deref(), Some(&1));

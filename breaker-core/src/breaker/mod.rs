@@ -29,7 +29,7 @@ use self::{
     permit::Ticket,
 };
 use crate::{
-    Circuit, Clock, Mode, Now, Outcome, Rejection, RejectionReason, State,
+    Circuit, Clock, Mode, Now, Outcome, Rejection, RejectionReason, State, Timestamp,
     config::Blueprint,
     sync::{Mutex, Notify, lock},
 };
@@ -101,6 +101,22 @@ impl Breaker {
     /// As for [`acquire`](Self::acquire).
     pub fn acquire_owned(self: &Arc<Self>) -> Result<OwnedPermit, Rejection> {
         self.ticket().map(|ticket| OwnedPermit::new(Arc::clone(self), ticket))
+    }
+
+    /// Like [`acquire_owned`](Self::acquire_owned), for a call that began at `started`: for callers that have read the
+    /// [clock](Self::clock) already.
+    ///
+    /// # Errors
+    ///
+    /// As for [`acquire`](Self::acquire).
+    pub fn acquire_owned_at(self: &Arc<Self>, started: Timestamp) -> Result<OwnedPermit, Rejection> {
+        let word = self.gate.word();
+        let ticket = if word.passes() {
+            Ticket::counted(word.epoch(), self.timed.then_some(started))
+        } else {
+            self.ticket_slow(word)?
+        };
+        Ok(OwnedPermit::new(Arc::clone(self), ticket))
     }
 
     #[inline]

@@ -79,7 +79,12 @@ impl Bench {
             Act::Reset => self.breaker.reset(),
             Act::ForceOpen => self.breaker.force_open(),
         }
-        Seen { circuit: self.breaker.state().circuit(), tally: self.breaker.snapshot().tally, permitted, stale }
+        Seen {
+            circuit: self.breaker.state().circuit(),
+            tally: self.breaker.snapshot().tally,
+            permitted,
+            stale,
+        }
     }
 
     /// The breaker.

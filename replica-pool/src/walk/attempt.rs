@@ -1,6 +1,13 @@
 //! One attempt, and what its result means for the walk.
 
-use std::{error::Error, future::Future, sync::Arc, time::Duration};
+use std::{
+    error::Error,
+    future::{Future, poll_fn},
+    pin::pin,
+    sync::Arc,
+    task::Poll,
+    time::Duration,
+};
 
 use tokio::time::timeout;
 
@@ -36,13 +43,13 @@ where
         Fut: Future<Output = Result<T, E>>,
     {
         let (attempt, span) = self.begin(&lease);
-        let result = timeout(span.limit, body(attempt)).await.ok();
+        let result = within(span.limit, body(attempt)).await;
         self.conclude(lease, view, span, result, judge)
     }
 
     pub(super) fn begin(&mut self, lease: &Lease<A, H>) -> (Attempt<A, H>, Span) {
         self.attempts += 1;
-        let now = self.clock.now();
+        let now = lease.began_at().unwrap_or_else(|| self.clock.now());
         let left = self.until.max(self.grace).since(now);
         let limit = self.limits.attempt_timeout.min(left);
         let attempt = Attempt::new(Arc::clone(lease.replica()), self.attempts, now + limit);
@@ -64,7 +71,7 @@ where
             return Some(self.out_of_time());
         }
         let verdict = result.as_ref().map_or(Verdict::BROKEN, |result| judge.judge(result));
-        let elapsed = lease.elapsed();
+        let elapsed = if self.diagnostics.is_some() { lease.elapsed() } else { Duration::ZERO };
         let (_, request) = lease.end(&verdict);
         let record = if result.is_some() { AttemptResult::Judged(verdict) } else { AttemptResult::TimedOut };
         self.record(&replica, view, record, elapsed);
@@ -92,5 +99,14 @@ where
         self.failed.push(replica);
         self.signal = signal;
         self.last = result;
+    }
+}
+
+/// Awaits `answer` for `limit` at most. What is ready at once needs no timer.
+pub(super) async fn within<F: Future>(limit: Duration, answer: F) -> Option<F::Output> {
+    let mut answer = pin!(answer);
+    match poll_fn(|cx| Poll::Ready(answer.as_mut().poll(cx))).await {
+        Poll::Ready(answer) => Some(answer),
+        Poll::Pending => timeout(limit, answer).await.ok(),
     }
 }

@@ -27,6 +27,8 @@ pub(crate) struct Walk<'a, A: Address, H: Send + Sync + 'static, T, E> {
     limits: Limits,
     diagnostics: Option<&'a mut Diagnostics>,
     clock: Arc<dyn Clock>,
+    /// When the call began, as long as that is now.
+    began: Option<Timestamp>,
     /// The deadline.
     until: Timestamp,
     /// Attempts may go on until then, be the deadline past or not.
@@ -69,10 +71,12 @@ where
         limits: Limits,
         diagnostics: Option<&'a mut Diagnostics>,
     ) -> Self {
+        let now = clock.now();
         Self {
             limits,
             diagnostics,
-            until: clock.now() + limits.deadline,
+            began: Some(now),
+            until: now + limits.deadline,
             grace: Timestamp::ZERO,
             clock,
             rng: Rng::new(),
@@ -85,6 +89,11 @@ where
             signal: Signal::None,
             last: None,
         }
+    }
+
+    /// The present instant; the clock is read once for the beginning of the call and of its first attempt.
+    fn now(&mut self) -> Timestamp {
+        self.began.take().unwrap_or_else(|| self.clock.now())
     }
 
     /// Walks over the candidates of `partition`, and once more when all of them failed and the addresses were
@@ -150,7 +159,7 @@ where
             let excluded: Vec<_> = (0..set.replicas().len()).filter(forced).collect();
             if let Some((index, view)) = self.choose(&Candidates::without(partition, set, excluded)) {
                 let replica = Arc::clone(&set.replicas()[index]);
-                let lease = Lease::new(Arc::clone(partition), replica, set.version(), None);
+                let lease = Lease::new(Arc::clone(partition), replica, set.version(), self.clock.now(), None);
                 let ended = self.attempt(lease, view, judge, body).await;
                 return ended.unwrap_or_else(|| self.exhausted());
             }

@@ -83,11 +83,12 @@ where
         while !self.is_out_of_attempts() {
             let (index, view) = self.choose(candidates)?;
             candidates.tried.push(index);
-            let replica = &candidates.set.replicas()[index];
-            match replica.breaker().acquire_owned() {
+            let (replica, now) = (&candidates.set.replicas()[index], self.now());
+            match replica.breaker().acquire_owned_at(now) {
                 Ok(permit) => {
                     let (partition, version) = (Arc::clone(candidates.partition), candidates.set.version());
-                    return Some((Lease::new(partition, Arc::clone(replica), version, Some(permit)), view));
+                    let lease = Lease::new(partition, Arc::clone(replica), version, now, Some(permit));
+                    return Some((lease, view));
                 }
                 Err(rejection) => {
                     self.record(replica, view, AttemptResult::Rejected, Duration::ZERO);

@@ -23,6 +23,7 @@ where
     /// While no circuit admits the call, but one was never probed or is half-open with its places taken: waits
     /// until that is no longer so, for `startupWait` at most. Says whether it is worth another look.
     pub(super) async fn await_a_chance(&mut self, partition: &Partition<A, H>) -> bool {
+        self.began = None;
         let shared = &partition.shared;
         let left = self.until.since(self.clock.now()).min(shared.config.startup_wait());
         let settled = async {
@@ -113,7 +114,8 @@ where
             Request::Closed => return Some(Some(GatewayError::NoSuchPartition)),
             Request::Run { number, .. } => number,
         };
-        let begun = self.clock.now();
+        let begun = self.now();
+        self.began = None;
         let least = if always { self.limits.attempt_timeout } else { Duration::ZERO };
         let ended = timeout(self.until.since(begun).max(least), refresher.wait(number)).await;
         self.record_refresh(of, reason, request, Some(self.clock.now().since(begun)));

@@ -25,6 +25,7 @@ fn everything_can_be_shared() {
 }
 
 /// A library over any pool: what it returns can be spawned, whatever the types are.
+#[expect(clippy::manual_async_fn, reason = "what the future promises is what is tested")]
 fn first<A, H, T, E>(
     pool: ReplicaPool<A, H>,
     mut answer: impl FnMut(Attempt<A, H>) -> Result<T, E> + Send + 'static,

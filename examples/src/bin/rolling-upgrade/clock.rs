@@ -35,7 +35,9 @@ impl RunClock {
     /// Waits until `at` after the start. tokio's timer rounds up to a whole millisecond.
     pub async fn sleep_until(&self, at: Duration) {
         let left = at.saturating_sub(Duration::from_micros(self.micros()));
-        tokio::time::sleep(left).await;
+        if !left.is_zero() {
+            tokio::time::sleep(left).await;
+        }
     }
 }
 

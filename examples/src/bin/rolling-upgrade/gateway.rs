@@ -1,8 +1,9 @@
-//! The gateway: a socket of its own that says which addresses serve a partition, slowly, and not always
-//! up to date.
+//! The gateway: a socket of its own that says which partition serves a key and which addresses serve a
+//! partition, slowly, and not always up to date.
 //!
-//! One line each way: `addresses 0` is answered by `127.0.0.1:4000 127.0.0.1:4001`, and a partition that it
-//! does not know by an empty line.
+//! One line each way. `addresses 0` is answered by `127.0.0.1:4000 127.0.0.1:4001`, and a partition that it does
+//! not know by an empty line; `map` by the version of the map, and each partition with its first key:
+//! `1 0@0 1@9223372036854775808`.
 
 mod book;
 
@@ -24,12 +25,23 @@ use tokio::{
     task::{AbortHandle, JoinSet},
 };
 
+use crate::keys::{self, KeyMap};
+
+/// The question for the routing map.
+const MAP: &str = "map";
+
 /// The gateway's side. Dropping it closes its socket.
 #[derive(Debug)]
 pub struct Gateway {
     address: SocketAddr,
-    answered: Arc<AtomicU64>,
+    counts: Arc<Counts>,
     accepting: AbortHandle,
+}
+
+#[derive(Debug, Default)]
+struct Counts {
+    answered: AtomicU64,
+    maps: AtomicU64,
 }
 
 impl Gateway {
@@ -41,9 +53,9 @@ impl Gateway {
     pub async fn start(book: Arc<AddressBook>, delay: Duration) -> io::Result<Self> {
         let listener = TcpListener::bind("127.0.0.1:0").await?;
         let address = listener.local_addr()?;
-        let answered = Arc::new(AtomicU64::new(0));
-        let accepting = tokio::spawn(accept(listener, book, delay, Arc::clone(&answered))).abort_handle();
-        Ok(Self { address, answered, accepting })
+        let counts = Arc::new(Counts::default());
+        let accepting = tokio::spawn(accept(listener, book, delay, Arc::clone(&counts))).abort_handle();
+        Ok(Self { address, counts, accepting })
     }
 
     /// Where clients ask.
@@ -53,7 +65,12 @@ impl Gateway {
 
     /// How many questions it has answered.
     pub fn answered(&self) -> u64 {
-        self.answered.load(Ordering::Relaxed)
+        self.counts.answered.load(Ordering::Relaxed)
+    }
+
+    /// How many times it was asked for the map.
+    pub fn maps(&self) -> u64 {
+        self.counts.maps.load(Ordering::Relaxed)
     }
 }
 
@@ -63,12 +80,12 @@ impl Drop for Gateway {
     }
 }
 
-async fn accept(listener: TcpListener, book: Arc<AddressBook>, delay: Duration, answered: Arc<AtomicU64>) {
+async fn accept(listener: TcpListener, book: Arc<AddressBook>, delay: Duration, counts: Arc<Counts>) {
     let mut connections = JoinSet::new();
     loop {
         tokio::select! {
             accepted = listener.accept() => if let Ok((stream, _)) = accepted {
-                connections.spawn(answer(stream, Arc::clone(&book), delay, Arc::clone(&answered)));
+                connections.spawn(answer(stream, Arc::clone(&book), delay, Arc::clone(&counts)));
             },
             Some(_) = connections.join_next() => {}
         }
@@ -79,17 +96,20 @@ async fn answer(
     stream: TcpStream,
     book: Arc<AddressBook>,
     delay: Duration,
-    answered: Arc<AtomicU64>,
+    counts: Arc<Counts>,
 ) -> io::Result<()> {
     let mut stream = BufReader::new(stream);
     let mut question = String::new();
     while stream.read_line(&mut question).await? > 0 {
+        if question.trim() == MAP {
+            counts.maps.fetch_add(1, Ordering::Relaxed);
+        }
         // What it knows when it is asked: what it learns while it answers comes too late.
         let line = book.reply_to(question.trim());
         question.clear();
         tokio::time::sleep(delay).await;
         stream.write_all(line.as_bytes()).await?;
-        answered.fetch_add(1, Ordering::Relaxed);
+        counts.answered.fetch_add(1, Ordering::Relaxed);
     }
     Ok(())
 }
@@ -100,14 +120,28 @@ async fn answer(
 /// # Errors
 ///
 /// When it can't be reached, or its answer can't be understood.
-pub async fn ask(gateway: SocketAddr, partition: u32) -> io::Result<Vec<SocketAddr>> {
+pub async fn ask_addresses(gateway: SocketAddr, partition: u32) -> io::Result<Vec<SocketAddr>> {
+    let line = ask(gateway, &format!("addresses {partition}\n")).await?;
+    line.split_whitespace().map(|word| word.parse().map_err(io::Error::other)).collect()
+}
+
+/// Asks the gateway at `gateway` which partition serves which keys.
+///
+/// # Errors
+///
+/// When it can't be reached, or its answer can't be understood.
+pub async fn ask_map(gateway: SocketAddr) -> io::Result<KeyMap> {
+    keys::from_line(&ask(gateway, &format!("{MAP}\n")).await?)
+}
+
+async fn ask(gateway: SocketAddr, question: &str) -> io::Result<String> {
     let mut stream = BufReader::new(TcpStream::connect(gateway).await?);
-    stream.write_all(format!("addresses {partition}\n").as_bytes()).await?;
+    stream.write_all(question.as_bytes()).await?;
     let mut line = String::new();
     if stream.read_line(&mut line).await? == 0 {
         return Err(io::ErrorKind::UnexpectedEof.into());
     }
-    line.split_whitespace().map(|word| word.parse().map_err(io::Error::other)).collect()
+    Ok(line)
 }
 
 #[cfg(test)]
@@ -118,11 +152,12 @@ mod tests {
     #[tokio::test]
     async fn it_answers_over_its_socket_with_what_its_book_says() {
         let address = SocketAddr::from(([127, 0, 0, 1], 4_000));
-        let book = Arc::new(AddressBook::default());
+        let book = Arc::new(AddressBook::new(keys::even(2)));
         book.publish(0, HostId(0), address);
         let gateway = Gateway::start(book, Duration::ZERO).await.unwrap();
-        assert_eq!(ask(gateway.address(), 0).await.unwrap(), [address]);
-        assert_eq!(ask(gateway.address(), 1).await.unwrap(), []);
-        assert_eq!(gateway.answered(), 2);
+        assert_eq!(ask_addresses(gateway.address(), 0).await.unwrap(), [address]);
+        assert_eq!(ask_addresses(gateway.address(), 1).await.unwrap(), []);
+        assert_eq!(ask_map(gateway.address()).await.unwrap(), keys::even(2));
+        assert_eq!((gateway.answered(), gateway.maps()), (3, 1));
     }
 }

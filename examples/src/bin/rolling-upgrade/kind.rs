@@ -2,10 +2,12 @@
 
 use clap::ValueEnum;
 
-/// One run: a client, and whether the upgrade happens.
+use crate::scenario::Scenario;
+
+/// One run: a client, and whether anything happens.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, ValueEnum)]
 pub enum RunKind {
-    /// The plain client, and no upgrade. The reference is the plain client so that what the pool itself
+    /// The plain client, and nothing happens. The reference is the plain client so that what the pool itself
     /// costs counts against the pool.
     Quiet,
     /// The plain client.
@@ -41,9 +43,17 @@ impl RunKind {
     }
 
     /// What it is, in one sentence.
-    pub fn summary(self) -> &'static str {
+    pub fn summary(self, scenario: Scenario) -> &'static str {
         match self {
-            Self::Quiet => "No upgrade, for reference: the plain client on a cluster where nothing happens.",
+            Self::Quiet => "For reference: the plain client on a cluster where nothing happens.",
+            Self::Plain if scenario.changes_partitions() => {
+                "Keeps its map until a replica says that the partition is gone or moving, gives its caller that \
+                 answer as it is, and refreshes map and addresses in the background."
+            }
+            Self::Static | Self::Canary if scenario.changes_partitions() => {
+                "Looks for its addresses every half second in the background, finds the feed empty, and has the new map \
+                 and the new addresses before the old replicas say a word."
+            }
             Self::Plain => {
                 "Picks a random replica, tries another when that fails, and refreshes its addresses in the \
                  background after each failure, serving the old ones meanwhile."
@@ -58,8 +68,8 @@ impl RunKind {
         }
     }
 
-    /// Whether the upgrade happens in this run.
-    pub fn upgrades(self) -> bool {
+    /// Whether anything happens to the cluster in this run.
+    pub fn disturbed(self) -> bool {
         self != Self::Quiet
     }
 

@@ -28,10 +28,11 @@ impl Ledger {
         self.each(|served| served.len() as u64)
     }
 
-    /// How long after `since` it took until every replica had served again; `None` when one never did.
-    pub fn spread_after(&self, since: u64) -> Option<u64> {
+    /// How long after `since` it took until each of `hosts` had served again; `None` when one never did.
+    pub fn spread_after(&self, since: u64, hosts: &[HostId]) -> Option<u64> {
         let first = self.each(|served| served.iter().copied().filter(|&at| at >= since).min());
-        let last = first.into_iter().collect::<Option<Vec<_>>>()?.into_iter().max()?;
+        let first = hosts.iter().map(|host| first.get(host.index()).copied().flatten());
+        let last = first.collect::<Option<Vec<_>>>()?.into_iter().max()?;
         Some(last - since)
     }
 
@@ -55,13 +56,14 @@ mod tests {
     #[test]
     fn traffic_is_spread_when_the_last_replica_has_served_again() {
         let ledger = ledger(&[(0, 90), (1, 95), (2, 99), (0, 100), (1, 130), (2, 350), (2, 110)]);
-        assert_eq!(ledger.spread_after(100), Some(30));
+        assert_eq!(ledger.spread_after(100, &[HostId(0), HostId(1), HostId(2)]), Some(30));
+        assert_eq!(ledger.spread_after(100, &[HostId(0)]), Some(0));
     }
 
     #[test]
     fn a_replica_that_never_serves_again_leaves_the_time_open() {
         let ledger = ledger(&[(0, 120), (1, 120), (2, 99)]);
-        assert_eq!(ledger.spread_after(100), None);
+        assert_eq!(ledger.spread_after(100, &[HostId(0), HostId(1), HostId(2)]), None);
         assert_eq!(ledger.counts(), [1, 1, 1]);
     }
 }

@@ -7,7 +7,11 @@ use tokio::{
     time::{MissedTickBehavior, interval, timeout},
 };
 
-use crate::{client::Client, clock::RunClock, schedule::Schedule};
+use crate::{
+    client::{Client, Failure},
+    clock::RunClock,
+    schedule::Schedule,
+};
 
 /// How long requests may go on after the last one started. What is not done then has failed.
 const DRAIN: Duration = Duration::from_secs(5);
@@ -20,7 +24,7 @@ pub struct Sample {
     /// From then to its end, in microseconds: what the caller waited, the load generator's lateness included.
     pub latency: u64,
     /// Why it failed, if it did.
-    pub error: Option<String>,
+    pub error: Option<Failure>,
 }
 
 /// Drives `client` through the whole `schedule`. One sample for each request, in no order.
@@ -54,7 +58,7 @@ pub async fn drive(schedule: &Schedule, clock: &Arc<RunClock>, client: &Arc<dyn 
 
 async fn one(schedule: Schedule, id: u64, clock: Arc<RunClock>, client: Arc<dyn Client>) -> Sample {
     let due = schedule.due_at(id);
-    let error = client.request(schedule.request(id)).await.err().map(|error| format!("{error:#}"));
+    let error = client.request(schedule.request(id)).await.err();
     Sample { due, latency: clock.micros().saturating_sub(due), error }
 }
 
@@ -72,7 +76,7 @@ fn lost(schedule: &Schedule, now: u64, samples: &mut Vec<Sample>) {
     samples.extend(missing.map(|due| Sample {
         due,
         latency: now.saturating_sub(due),
-        error: Some("it never ended".to_owned()),
+        error: Some(Failure { status: None, reason: "it never ended".to_owned() }),
     }));
 }
 

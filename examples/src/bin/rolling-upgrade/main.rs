@@ -1,12 +1,15 @@
-//! A rolling upgrade on real sockets: what it does to a plain client, and what the pool makes of it.
+//! A rolling upgrade, or the change of a partition, on real sockets: what it does to a plain client, and what
+//! the pool makes of it.
 //!
 //! [`run::Stage`] does one run: a [`cluster`] and a [`gateway`] on the loopback device, a [`client`], the
-//! [`load`] on its fixed [`schedule`], and the [`upgrade`], whose script the [`plan`] writes. Each run
-//! yields an [`outcome`]; the [`verdict`] judges them, the [`table`] and the [`report`] show them.
+//! [`load`] on its fixed [`schedule`], and the [`director`], whose script the [`plan`] writes for the
+//! [`scenario`]. Each run yields an [`outcome`]; the [`verdict`] judges them, the [`table`] and the [`report`]
+//! show them.
 
 mod client;
 mod clock;
 mod cluster;
+mod director;
 mod gateway;
 mod keys;
 mod kind;
@@ -18,11 +21,11 @@ mod plan;
 mod progress;
 mod report;
 mod run;
+mod scenario;
 mod schedule;
 mod settings;
 mod table;
 mod text;
-mod upgrade;
 mod verdict;
 mod watch;
 mod wire;
@@ -44,20 +47,21 @@ use progress::Progress;
 use report::Report;
 use run::Stage;
 use settings::Settings;
-use verdict::{Judgement, Verdict};
+use verdict::{Judgement, Rules, Verdict};
 
 #[tokio::main]
 async fn main() -> anyhow::Result<ExitCode> {
     let options = Options::parse();
-    let plan = if options.quick { Plan::quick() } else { Plan::standard() };
+    let plan =
+        if options.quick { Plan::quick(options.scenario) } else { Plan::standard(options.scenario) };
     let runs = options.runs();
-    let settings = Settings::load(options.config.as_deref(), &runs)?;
+    let settings = Settings::load(options.config.as_deref(), options.scenario, &runs)?;
     let stage = Stage { plan, rate: options.rate, seed: options.seed, settings };
 
     let outcomes = perform(&stage, &runs).await?;
     let summaries: BTreeMap<RunKind, Summary> =
         outcomes.iter().map(|outcome| (outcome.kind, outcome.summary())).collect();
-    let verdicts = verdict::judge(&summaries);
+    let verdicts = Rules::new(options.scenario, options.quick).judge(&summaries);
 
     let report = Report { stage: &stage, outcomes: &outcomes, summaries: &summaries, verdicts: &verdicts };
     let page = report.write(&options.out).with_context(|| format!("writing to {}", options.out.display()))?;
@@ -81,7 +85,7 @@ async fn perform(stage: &Stage, kinds: &[RunKind]) -> anyhow::Result<Vec<Outcome
 fn findings(summaries: &BTreeMap<RunKind, Summary>, verdicts: &[Verdict]) -> String {
     let rows: Vec<_> = summaries
         .iter()
-        .map(|(kind, summary)| (kind.title().to_owned(), table::cells(summary, kind.upgrades())))
+        .map(|(kind, summary)| (kind.title().to_owned(), table::cells(summary, kind.disturbed())))
         .collect();
     let mut text = table::render(&rows) + "\n";
     for verdict in verdicts {

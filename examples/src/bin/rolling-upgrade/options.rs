@@ -4,21 +4,33 @@ use std::path::PathBuf;
 
 use clap::Parser;
 
-use crate::kind::RunKind;
+use crate::{kind::RunKind, scenario::Scenario};
 
-/// Shows what a rolling upgrade does to the clients of a replicated store, and what a replica pool with
-/// circuit breakers makes of it.
+/// Shows what a rolling upgrade, or the change of a partition, does to the clients of a replicated store,
+/// and what a replica pool with circuit breakers makes of it.
 ///
 /// The program starts a small cluster inside itself, on real TCP sockets of the loopback device: two
-/// partitions of four replicas, and a gateway that says which addresses serve a partition. Requests
-/// arrive on a fixed schedule. Then an upgrade rolls over the replicas, one at a time in each partition:
-/// each stops at its old address (it refuses, hangs or answers "gone"), comes back at a new port, and
-/// the gateway hears of it later.
+/// partitions (three to merge) of four replicas, and a gateway that says which partition serves a key
+/// and which addresses serve a partition; each of its answers takes 200 ms. Requests arrive on a fixed
+/// schedule. Then something happens:
 ///
-/// The same load and the same upgrade run once per client:
+///   upgrade  An upgrade rolls over the replicas, one at a time in each partition: each stops at its
+///            old address (it refuses, hangs or answers "gone"), comes back at a new port 1.5 s later,
+///            and the gateway hears of that after another 0.5 s.
+///   split    Partition 0 is divided in two. The replicas of both halves come up; 0.5 s later the
+///            gateway has the new map and the new addresses, and for the old partition an empty feed;
+///            1.5 s after that the old replicas begin to answer 410/1002, "partition gone", for good.
+///   merge    Partitions 0 and 1 become one, in the same steps.
+///   migrate  Partition 0 moves to other replicas. They come up; 0.5 s later the gateway has a map of a
+///            new version and an empty feed for the partition; 0.7 s later it names the new
+///            addresses; 2 s later the old replicas answer 410/1008, "migrating", for 0.8 s, and from
+///            then on 410/0, "replica gone".
 ///
-///   quiet    a plain client and no upgrade: the reference
-///   plain    a plain client: random replica, retry on another, refresh in the background
+/// The same load and the same happening run once per client:
+///
+///   quiet    a plain client, and nothing happens: the reference
+///   plain    a plain client: random replica, retry on another, refresh in the background; it keeps its
+///            map until a failure says that it is old, and its caller sees that failure
 ///   static   a replica pool with STATIC_THRESHOLD breakers
 ///   canary   a replica pool with CANARY_RATE_THRESHOLD breakers and validation
 ///
@@ -30,8 +42,13 @@ use crate::kind::RunKind;
     after_help = "Exit status: 0 when all went as it should, 1 when a run is invalid or a goal was missed, 2 for a wrong command line."
 )]
 pub struct Options {
+    /// What happens.
+    #[arg(long, value_enum, default_value_t, value_name = "WHAT")]
+    pub scenario: Scenario,
+
     /// The pools' configuration: a JSON file with the members "static" and "canary", each with the
-    /// blocks `circuitBreaker` and `replicaPool`. Without it, the file that comes with the example.
+    /// blocks `circuitBreaker` and `replicaPool`. Without it, the file that comes with the example:
+    /// rolling-upgrade.json, or partition-change.json for the other scenarios.
     #[arg(long, value_name = "FILE")]
     pub config: Option<PathBuf>,
 
@@ -51,7 +68,8 @@ pub struct Options {
     #[arg(long, value_delimiter = ',', value_name = "RUN,…")]
     pub only: Vec<RunKind>,
 
-    /// A short run (about 5 s per client) with all delays scaled down: to try it out, and for CI.
+    /// A short run (about 5 s per client) with shorter delays: to try it out, and for CI. Latencies are shown
+    /// and not judged.
     #[arg(long)]
     pub quick: bool,
 }
@@ -71,7 +89,7 @@ mod tests {
     fn without_only_every_run_is_done() {
         let options = Options::parse_from(["rolling-upgrade"]);
         assert_eq!(options.runs(), RunKind::ALL);
-        assert_eq!((options.rate, options.seed), (2_000, 7));
+        assert_eq!((options.rate, options.seed, options.scenario), (2_000, 7, Scenario::Upgrade));
     }
 
     #[test]

@@ -6,9 +6,9 @@ use serde::Serialize;
 use crate::{
     client::Counters,
     cluster::{HostId, HostInfo},
+    director::PhaseChange,
     kind::RunKind,
     load::Sample,
-    upgrade::PhaseChange,
     watch::ViewSample,
 };
 
@@ -35,6 +35,8 @@ pub struct Outcome {
     pub served: Vec<u64>,
     /// Questions that the gateway answered.
     pub gateway_answers: u64,
+    /// Times that the gateway was asked for the routing map since the load began.
+    pub maps_fetched: u64,
     /// What the client counted.
     pub counters: Counters,
     /// From the gateway's knowing of the last new address until every replica had served again.
@@ -72,6 +74,10 @@ pub struct Summary {
     pub gateway_answers: u64,
     /// Ordinary attempts at a marked replica before anything brought it back; null for a plain client.
     pub attempts_after_mark: Option<u64>,
+    /// Times that the gateway was asked for the routing map since the load began.
+    pub maps_fetched: u64,
+    /// Requests whose caller got a bare 410 or 404.
+    pub status_410_404: u64,
     /// Requests served by each replica.
     pub served: Vec<u64>,
     /// What callers got instead of an answer, the first few.
@@ -98,8 +104,10 @@ impl Outcome {
             refreshes: self.counters.refreshes,
             gateway_answers: self.gateway_answers,
             attempts_after_mark: self.counters.attempts_after_mark,
+            maps_fetched: self.maps_fetched,
+            status_410_404: errors().filter(|error| error.is_bare_gone()).count() as u64,
             served: self.served.clone(),
-            errors: errors().take(5).cloned().collect(),
+            errors: errors().take(5).map(|error| error.reason.clone()).collect(),
         }
     }
 }
@@ -115,17 +123,18 @@ pub fn histogram(latencies: impl Iterator<Item = u64>) -> Histogram<u64> {
 #[cfg(test)]
 pub mod tests {
     use super::*;
+    use crate::{client::Failure, keys};
 
     /// A run of requests with these latencies, one each millisecond; the last one failed.
     pub fn outcome(kind: RunKind, latencies: impl Iterator<Item = u64>) -> Outcome {
         let sample = |(at, latency): (u64, u64)| Sample { due: at * 1_000, latency, error: None };
         let mut samples: Vec<_> = (0..).zip(latencies).map(sample).collect();
         if let Some(last) = samples.last_mut() {
-            last.error = Some("no <answer>".to_owned());
+            last.error = Some(Failure { status: Some(410), reason: "no <answer>".to_owned() });
         }
         Outcome {
             kind,
-            hosts: HostInfo::grid(2, 4),
+            hosts: HostInfo::grid(&keys::even(2), 4),
             phases: Vec::new(),
             samples,
             views: Vec::new(),
@@ -134,6 +143,7 @@ pub mod tests {
             probes: 3,
             served: vec![125; 8],
             gateway_answers: 4,
+            maps_fetched: 1,
             counters: Counters { refreshes: 2, attempts_after_mark: None },
             spread: Some(40_000),
         }
@@ -148,5 +158,6 @@ pub mod tests {
             [500, 950, 990, 999, 1_000]
         );
         assert_eq!(summary.errors, ["no <answer>"]);
+        assert_eq!((summary.status_410_404, summary.maps_fetched), (1, 1));
     }
 }

@@ -1,178 +1,135 @@
-//! When everything happens: the times of a run, and the upgrade as a script.
+//! When everything happens: the times of a run, and what happens as a script.
+
+mod change;
+mod rolling;
+
+pub use change::Change;
+pub use rolling::Rolling;
 
 use std::time::Duration;
 
-use crate::cluster::{HostId, Way};
+use crate::{
+    cluster::{HostId, HostInfo, Way},
+    keys::{self, KeyMap},
+    scenario::Scenario,
+};
 
 /// The times of a run. All runs of one program share one.
 #[derive(Clone, Debug)]
 pub struct Plan {
-    /// Partitions of the cluster.
+    /// What happens.
+    pub scenario: Scenario,
+    /// Partitions of the cluster at the start.
     pub partitions: u32,
     /// Replicas of each partition.
     pub replicas: u32,
-    /// How many replicas of each partition are upgraded.
-    pub upgraded: u32,
-    /// Load before the first replica stops.
+    /// Load before anything happens.
     pub lead_in: Duration,
-    /// From one replica's stop to the next one's.
-    pub every: Duration,
-    /// From a replica's stop to its return at a new port.
-    pub away: Duration,
-    /// From a replica's return to the gateway's knowing of it.
-    pub gateway_learns: Duration,
+    /// What happens then.
+    pub course: Course,
+    /// Load after it.
+    pub tail: Duration,
     /// What each of the gateway's answers takes.
     pub gateway_answers: Duration,
     /// What a client gives one attempt.
     pub attempt_timeout: Duration,
-    /// Load after the last replica's `every` has passed.
-    pub tail: Duration,
 }
 
-/// One thing that happens to one replica.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+/// What happens to the cluster, with its own times.
+#[derive(Clone, Debug)]
+pub enum Course {
+    /// A rolling upgrade.
+    Rolling(Rolling),
+    /// Partitions split, merge or move.
+    Change(Change),
+}
+
+/// One thing that happens.
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Step {
     /// When, from the start of the load.
     pub at: Duration,
-    /// To whom.
-    pub host: HostId,
     /// What.
     pub action: Action,
 }
 
-/// What can happen to a replica.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+/// What can happen.
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Action {
-    /// It stops at its present address, this way.
-    Stop(Way),
-    /// It serves again, at a new port.
-    Return,
-    /// The gateway learns its address.
-    Publish,
+    /// A replica stops at its present address, or what it does there changes.
+    Stop(HostId, Way),
+    /// A replica serves at a new port.
+    ComeUp(HostId),
+    /// The gateway learns a replica's address.
+    Publish(HostId),
+    /// The gateway names no addresses any more for a partition: its feed is empty.
+    Forget(u32),
+    /// The gateway has a new routing map.
+    Route(KeyMap),
 }
 
 impl Plan {
     /// The times of the full program.
-    pub fn standard() -> Self {
+    pub fn standard(scenario: Scenario) -> Self {
+        let course = match scenario {
+            Scenario::Upgrade => Course::Rolling(Rolling::standard()),
+            _ => Course::Change(Change::standard(scenario)),
+        };
         Self {
-            partitions: 2,
+            scenario,
+            // One more than take part in a change: it shows that others notice nothing.
+            partitions: if scenario == Scenario::Merge { 3 } else { 2 },
             replicas: 4,
-            upgraded: 4,
             lead_in: Duration::from_millis(1_500),
-            every: Duration::from_millis(2_500),
-            away: Duration::from_millis(1_500),
-            gateway_learns: Duration::from_millis(500),
+            course,
+            tail: Duration::from_millis(2_500),
             gateway_answers: Duration::from_millis(200),
             attempt_timeout: Duration::from_millis(100),
-            tail: Duration::from_millis(2_500),
         }
     }
 
-    /// The same in a third of the time, with three replicas upgraded: each way to stop is still seen.
-    pub fn quick() -> Self {
+    /// The same in less time.
+    pub fn quick(scenario: Scenario) -> Self {
+        let standard = Self::standard(scenario);
+        let course = match standard.course {
+            Course::Rolling(_) => Course::Rolling(Rolling::quick()),
+            // The pools' own times don't shrink with it, so this is as short as it can be.
+            change @ Course::Change(_) => change,
+        };
         Self {
-            upgraded: 3,
             lead_in: Duration::from_millis(500),
-            every: Duration::from_millis(1_250),
-            away: Duration::from_millis(600),
-            gateway_learns: Duration::from_millis(200),
+            course,
             gateway_answers: Duration::from_millis(100),
             tail: Duration::from_millis(500),
-            ..Self::standard()
+            ..standard
         }
     }
 
     /// How long the load lasts.
     pub fn length(&self) -> Duration {
-        self.lead_in + self.every * self.upgraded + self.tail
+        let course = match &self.course {
+            Course::Rolling(rolling) => rolling.length(),
+            Course::Change(change) => change.length(),
+        };
+        self.lead_in + course + self.tail
     }
 
-    /// The rolling upgrade: one replica at a time in each partition, all partitions at once, the ways to
-    /// stop in turn. In order of time.
-    pub fn rolling_upgrade(&self) -> Vec<Step> {
-        let mut ways = Way::ALL.into_iter().cycle();
-        let mut script = Vec::new();
-        for replica in 0..self.upgraded {
-            let stop = self.lead_in + self.every * replica;
-            let back = stop + self.away;
-            let known = back + self.gateway_learns;
-            for (partition, way) in (0..self.partitions).zip(ways.by_ref()) {
-                let host = self.host(partition, replica);
-                script.extend([
-                    Step { at: stop, host, action: Action::Stop(way) },
-                    Step { at: back, host, action: Action::Return },
-                    Step { at: known, host, action: Action::Publish },
-                ]);
-            }
+    /// Every replica that is there at some time, those of the start first.
+    pub fn hosts(&self) -> Vec<HostInfo> {
+        let hosts = HostInfo::grid(&keys::even(self.partitions), self.replicas);
+        match &self.course {
+            Course::Rolling(_) => hosts,
+            Course::Change(change) => change.with_newcomers(self, hosts),
         }
+    }
+
+    /// What happens, in order of time.
+    pub fn script(&self) -> Vec<Step> {
+        let mut script = match &self.course {
+            Course::Rolling(rolling) => rolling.script(self),
+            Course::Change(change) => change.script(self),
+        };
         script.sort_by_key(|step| step.at);
         script
-    }
-
-    /// The replica with this number within its partition. Hosts are numbered partition by partition.
-    fn host(&self, partition: u32, replica: u32) -> HostId {
-        HostId(partition * self.replicas + replica)
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn stops(plan: &Plan) -> Vec<(u32, Way, u128)> {
-        let stop = |step: Step| match step.action {
-            Action::Stop(way) => Some((step.host.0, way, step.at.as_millis())),
-            Action::Return | Action::Publish => None,
-        };
-        plan.rolling_upgrade().into_iter().filter_map(stop).collect()
-    }
-
-    #[test]
-    fn both_partitions_are_upgraded_at_once_and_the_ways_take_turns() {
-        assert_eq!(
-            stops(&Plan::standard()),
-            [
-                (0, Way::Refuse, 1_500),
-                (4, Way::Hang, 1_500),
-                (1, Way::AnswerGone, 4_000),
-                (5, Way::Refuse, 4_000),
-                (2, Way::Hang, 6_500),
-                (6, Way::AnswerGone, 6_500),
-                (3, Way::Refuse, 9_000),
-                (7, Way::Hang, 9_000),
-            ]
-        );
-    }
-
-    #[test]
-    fn a_replica_returns_after_one_and_a_half_seconds_and_is_known_half_a_second_later() {
-        let times: Vec<_> = Plan::standard()
-            .rolling_upgrade()
-            .into_iter()
-            .filter(|step| step.host == HostId(1))
-            .map(|step| (step.at.as_millis(), step.action))
-            .collect();
-        assert_eq!(
-            times,
-            [(4_000, Action::Stop(Way::AnswerGone)), (5_500, Action::Return), (6_000, Action::Publish)]
-        );
-    }
-
-    #[test]
-    fn a_replica_is_known_again_before_the_next_one_stops() {
-        for plan in [Plan::standard(), Plan::quick()] {
-            assert!(plan.away + plan.gateway_learns + plan.gateway_answers < plan.every);
-        }
-    }
-
-    #[test]
-    fn four_full_runs_end_well_within_ninety_seconds() {
-        assert_eq!(Plan::standard().length(), Duration::from_secs(14));
-    }
-
-    #[test]
-    fn the_quick_plan_still_shows_each_way_in_some_partition() {
-        let ways: Vec<_> = stops(&Plan::quick()).into_iter().map(|(_, way, _)| way).collect();
-        assert!(Way::ALL.iter().all(|way| ways.contains(way)));
     }
 }

@@ -1,4 +1,4 @@
-//! One run: a cluster of its own, a gateway, a client, the load, and perhaps the upgrade.
+//! One run: a cluster of its own, a gateway, a client, the load, and what happens.
 
 use std::sync::Arc;
 
@@ -9,8 +9,9 @@ use crate::{
     client::{Client, Meter, PlainClient, PoolClient, Surroundings, Transport},
     clock::RunClock,
     cluster::Cluster,
+    director::{Director, Phase, PhaseChange, in_service},
     gateway::{AddressBook, Gateway},
-    keys::KeyMap,
+    keys,
     kind::RunKind,
     load,
     outcome::Outcome,
@@ -18,7 +19,6 @@ use crate::{
     progress::RunBar,
     schedule::Schedule,
     settings::Settings,
-    upgrade::{Phase, PhaseChange, Upgrade},
     watch::Watch,
 };
 
@@ -43,11 +43,11 @@ impl Stage {
     /// When a socket can't be opened or the client can't be started.
     pub async fn run(&self, kind: RunKind, bar: &RunBar) -> anyhow::Result<Outcome> {
         let clock = Arc::new(RunClock::new());
-        let cluster = Cluster::start(self.plan.partitions, self.plan.replicas, self.seed, Arc::clone(&clock));
+        let cluster = Cluster::start(self.plan.hosts(), self.seed, Arc::clone(&clock));
         let cluster = Arc::new(cluster.await.context("starting the cluster")?);
-        let book = Arc::new(AddressBook::default());
-        let upgrade = Arc::new(Upgrade::new(Arc::clone(&cluster), Arc::clone(&book), Arc::clone(&clock)));
-        upgrade.publish_all();
+        let book = Arc::new(AddressBook::new(keys::even(self.plan.partitions)));
+        let director = Arc::new(Director::new(Arc::clone(&cluster), Arc::clone(&book), Arc::clone(&clock)));
+        director.publish_all();
         let gateway =
             Gateway::start(book, self.plan.gateway_answers).await.context("starting the gateway")?;
 
@@ -55,23 +55,25 @@ impl Stage {
         let client = self.client(kind, &gateway, Arc::clone(&transport)).await?;
         let schedule = Schedule::new(self.rate, self.plan.length(), self.seed);
 
+        let first_maps = gateway.maps();
         clock.start();
         let watch = Watch::start(Arc::clone(&cluster), Arc::clone(&client), Arc::clone(&clock), bar.clone());
-        let mut director = JoinSet::new();
-        if kind.upgrades() {
-            let (upgrade, script) = (Arc::clone(&upgrade), self.plan.rolling_upgrade());
-            director.spawn(async move { upgrade.play(&script).await });
+        let mut playing = JoinSet::new();
+        if kind.disturbed() {
+            let (director, script) = (Arc::clone(&director), self.plan.script());
+            playing.spawn(async move { director.play(&script).await });
         }
         let samples = load::drive(&schedule, &clock, &client).await;
-        while let Some(played) = director.join_next().await {
-            played.context("the upgrade")??;
+        while let Some(played) = playing.join_next().await {
+            played.context("the script")??;
         }
 
-        let phases = upgrade.log();
+        let phases = director.log();
+        let in_service = in_service(cluster.hosts(), &phases);
         Ok(Outcome {
             kind,
             hosts: cluster.hosts().to_vec(),
-            spread: last_known(&phases).and_then(|since| cluster.ledger().spread_after(since)),
+            spread: last_known(&phases).and_then(|since| cluster.ledger().spread_after(since, &in_service)),
             phases,
             samples,
             views: watch.finish(),
@@ -80,6 +82,7 @@ impl Stage {
             probes: transport.meter().probes(),
             served: cluster.ledger().counts(),
             gateway_answers: gateway.answered(),
+            maps_fetched: gateway.maps() - first_maps,
             counters: client.counters(),
         })
     }
@@ -92,7 +95,6 @@ impl Stage {
     ) -> anyhow::Result<Arc<dyn Client>> {
         let around = Surroundings {
             gateway: gateway.address(),
-            keys: KeyMap::even(self.plan.partitions),
             attempt_timeout: self.plan.attempt_timeout,
             seed: self.seed,
             transport,

@@ -50,7 +50,7 @@ pub fn scramble(x: u64) -> u64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::keys::KeyMap;
+    use crate::keys;
 
     fn schedule() -> Schedule {
         Schedule::new(2_000, Duration::from_secs(13), 7)
@@ -87,8 +87,8 @@ mod tests {
 
     #[test]
     fn the_load_is_spread_over_the_partitions() {
-        let map = KeyMap::even(2);
-        let first = (0..26_000).filter(|&id| map.partition(schedule().request(id).key) == 0).count();
+        let map = keys::even(2);
+        let first = (0..26_000).filter(|&id| *map.partition(&schedule().request(id).key) == 0).count();
         assert!((12_500..13_500).contains(&first), "{first} of 26000 in partition 0");
     }
 }

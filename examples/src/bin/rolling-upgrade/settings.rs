@@ -6,25 +6,29 @@ use anyhow::{Context as _, bail, ensure};
 use breaker_core::config::Document;
 use replica_pool::config::Config;
 
-use crate::kind::RunKind;
+use crate::{kind::RunKind, scenario::Scenario};
 
-/// The file that comes with the example.
-const BUILT_IN: &str = include_str!("../../../config/rolling-upgrade.json");
+/// The files that come with the example.
+const UPGRADE: (&str, &str) =
+    ("rolling-upgrade.json", include_str!("../../../config/rolling-upgrade.json"));
+const PARTITION_CHANGE: (&str, &str) =
+    ("partition-change.json", include_str!("../../../config/partition-change.json"));
 
 /// The settings of the pools that take part.
 #[derive(Clone, Debug)]
 pub struct Settings(Vec<(RunKind, Config)>);
 
 impl Settings {
-    /// Reads what `runs` need from `file`, or from the file that comes with the example.
+    /// Reads what `runs` need from `file`, or from the file that comes with the example for this scenario.
     ///
     /// # Errors
     ///
     /// With everything that is wrong with the file.
-    pub fn load(file: Option<&Path>, runs: &[RunKind]) -> anyhow::Result<Self> {
+    pub fn load(file: Option<&Path>, scenario: Scenario, runs: &[RunKind]) -> anyhow::Result<Self> {
+        let (name, text) = if scenario.changes_partitions() { PARTITION_CHANGE } else { UPGRADE };
         let document = match file {
             Some(path) => Document::open(path)?,
-            None => Document::parse("rolling-upgrade.json", BUILT_IN)?,
+            None => Document::parse(name, text)?,
         };
         if let Some(path) = file
             && document.is_absent()
@@ -63,20 +67,23 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_file_that_comes_with_the_example_gives_every_attempt_what_the_plain_client_gives_it() {
-        let settings = Settings::load(None, &RunKind::ALL).unwrap();
-        assert_eq!(settings.all().len(), 2);
-        for kind in [RunKind::Static, RunKind::Canary] {
-            let pool = &settings.of(kind).unwrap().pool;
-            assert_eq!(pool.attempt_timeout(), Duration::from_millis(100));
-            assert_eq!(pool.validation(), kind == RunKind::Canary);
+    fn the_files_that_come_with_the_example_give_every_attempt_what_the_plain_client_gives_it() {
+        for scenario in [Scenario::Upgrade, Scenario::Split] {
+            let settings = Settings::load(None, scenario, &RunKind::ALL).unwrap();
+            assert_eq!(settings.all().len(), 2);
+            for kind in [RunKind::Static, RunKind::Canary] {
+                let pool = &settings.of(kind).unwrap().pool;
+                assert_eq!(pool.attempt_timeout(), Duration::from_millis(100));
+                assert_eq!(pool.validation(), kind == RunKind::Canary);
+                assert_eq!(pool.refresh_interval().is_some(), scenario.changes_partitions());
+            }
+            assert!(settings.of(RunKind::Plain).is_err());
         }
-        assert!(settings.of(RunKind::Plain).is_err());
     }
 
     #[test]
     fn a_file_that_is_not_there_is_an_error() {
-        let error = Settings::load(Some(Path::new("/no/such/file")), &[RunKind::Static]).unwrap_err();
+        let error = Settings::load(Some(Path::new("/no/such/file")), Scenario::Upgrade, &[RunKind::Static]).unwrap_err();
         assert!(error.to_string().contains("no such file"), "{error}");
     }
 }

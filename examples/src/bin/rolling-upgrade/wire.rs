@@ -1,8 +1,9 @@
 //! What goes over the sockets between a client and a replica: frames of a fixed size, one request at a
 //! time on each connection.
 
-use std::io;
+use std::{fmt, io};
 
+use serde::Serialize;
 use tokio::{
     io::{AsyncReadExt, AsyncWriteExt},
     net::TcpStream,
@@ -22,8 +23,6 @@ pub struct Request {
 pub struct Ask {
     /// The request.
     pub request: Request,
-    /// The partition in which the client looks for the key.
-    pub partition: u32,
     /// Whether a caller waits for the answer.
     pub purpose: Purpose,
 }
@@ -51,12 +50,64 @@ pub struct Reply {
 pub enum Status {
     /// Served.
     Served,
-    /// The replica does not live here any more.
-    Gone,
+    /// Not served here any more.
+    Gone(Gone),
 }
 
-const ASK: usize = 24;
-const REPLY: usize = 16;
+/// What does not live any more where it was asked for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Gone {
+    /// The replica has left this address.
+    Replica,
+    /// The partition does not exist any more, or does not hold the key.
+    Partition,
+    /// The partition is moving to other replicas.
+    Migrating,
+}
+
+impl Status {
+    const ALL: [Self; 4] =
+        [Self::Served, Self::Gone(Gone::Replica), Self::Gone(Gone::Partition), Self::Gone(Gone::Migrating)];
+
+    /// As a result.
+    pub fn served(self) -> Result<(), Gone> {
+        match self {
+            Self::Served => Ok(()),
+            Self::Gone(gone) => Err(gone),
+        }
+    }
+
+    /// As it is sent: a status and a sub-status, after those of a well-known store.
+    pub fn codes(self) -> (u16, u16) {
+        match self {
+            Self::Served => (200, 0),
+            Self::Gone(Gone::Replica) => (410, 0),
+            Self::Gone(Gone::Partition) => (410, 1002),
+            Self::Gone(Gone::Migrating) => (410, 1008),
+        }
+    }
+
+    fn of(codes: (u16, u16)) -> io::Result<Self> {
+        let known = Self::ALL.into_iter().find(|status| status.codes() == codes);
+        known.ok_or_else(|| io::Error::new(io::ErrorKind::InvalidData, "an unknown status"))
+    }
+}
+
+impl fmt::Display for Gone {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let (status, sub_status) = Status::Gone(*self).codes();
+        let what = match self {
+            Self::Replica => "the replica is gone",
+            Self::Partition => "the partition is gone",
+            Self::Migrating => "the partition is migrating",
+        };
+        write!(f, "{status}/{sub_status}: {what}")
+    }
+}
+
+const ASK: usize = 17;
+const REPLY: usize = 12;
 
 impl Ask {
     /// Sends it.
@@ -64,8 +115,7 @@ impl Ask {
         let mut frame = [0; ASK];
         frame[..8].copy_from_slice(&self.request.id.to_be_bytes());
         frame[8..16].copy_from_slice(&self.request.key.to_be_bytes());
-        frame[16..20].copy_from_slice(&self.partition.to_be_bytes());
-        frame[20] = u8::from(self.purpose == Purpose::Probe);
+        frame[16] = u8::from(self.purpose == Purpose::Probe);
         stream.write_all(&frame).await
     }
 
@@ -75,8 +125,7 @@ impl Ask {
         stream.read_exact(&mut frame).await?;
         Ok(Self {
             request: Request { id: number(&frame[..8]), key: number(&frame[8..16]) },
-            partition: u32::try_from(number(&frame[16..20])).map_err(io::Error::other)?,
-            purpose: if frame[20] == 0 { Purpose::Ordinary } else { Purpose::Probe },
+            purpose: if frame[16] == 0 { Purpose::Ordinary } else { Purpose::Probe },
         })
     }
 }
@@ -86,7 +135,9 @@ impl Reply {
     pub async fn send(&self, stream: &mut TcpStream) -> io::Result<()> {
         let mut frame = [0; REPLY];
         frame[..8].copy_from_slice(&self.id.to_be_bytes());
-        frame[8] = u8::from(self.status == Status::Gone);
+        let (status, sub_status) = self.status.codes();
+        frame[8..10].copy_from_slice(&status.to_be_bytes());
+        frame[10..].copy_from_slice(&sub_status.to_be_bytes());
         stream.write_all(&frame).await
     }
 
@@ -97,7 +148,8 @@ impl Reply {
         if number(&frame[..8]) != id {
             return Err(io::Error::new(io::ErrorKind::InvalidData, "the reply to another request"));
         }
-        Ok(Self { id, status: if frame[8] == 0 { Status::Served } else { Status::Gone } })
+        let code = |at: usize| u16::from_be_bytes([frame[at], frame[at + 1]]);
+        Ok(Self { id, status: Status::of((code(8), code(10)))? })
     }
 }
 
@@ -117,17 +169,16 @@ mod tests {
         let mut client = TcpStream::connect(listener.local_addr().unwrap()).await.unwrap();
         let (mut server, _) = listener.accept().await.unwrap();
 
-        let ask = Ask {
-            request: Request { id: u64::MAX - 1, key: 3 << 40 },
-            partition: 9,
-            purpose: Purpose::Probe,
-        };
+        let ask = Ask { request: Request { id: u64::MAX - 1, key: 3 << 40 }, purpose: Purpose::Probe };
         ask.send(&mut client).await.unwrap();
         assert_eq!(Ask::receive(&mut server).await.unwrap(), ask);
 
-        let reply = Reply { id: 5, status: Status::Gone };
-        reply.send(&mut server).await.unwrap();
-        assert_eq!(Reply::receive(&mut client, 5).await.unwrap(), reply);
+        for status in Status::ALL {
+            let reply = Reply { id: 5, status };
+            reply.send(&mut server).await.unwrap();
+            assert_eq!(Reply::receive(&mut client, 5).await.unwrap(), reply);
+        }
+        let reply = Reply { id: 5, status: Status::Served };
         reply.send(&mut server).await.unwrap();
         assert_eq!(Reply::receive(&mut client, 6).await.unwrap_err().kind(), io::ErrorKind::InvalidData);
     }

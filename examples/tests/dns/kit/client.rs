@@ -17,13 +17,15 @@ const TIMEOUT: Duration = Duration::from_secs(30);
 
 /// Asks for the address of `host` over UDP, once.
 pub(crate) async fn over_udp(server: SocketAddr, host: &str) -> Message {
-    let stream = UdpClientStream::builder(server, TokioRuntimeProvider::new());
+    let runtime = TokioRuntimeProvider::new(); // what works for the client ends with it
+    let stream = UdpClientStream::builder(server, runtime.clone());
     ask(&stream.with_timeout(Some(TIMEOUT)).with_max_retries(0).exchange(), host).await
 }
 
 /// Asks for the address of `host` over TCP.
 pub(crate) async fn over_tcp(server: SocketAddr, host: &str) -> Message {
-    let exchange = TcpClientStream::exchange(server, None, TIMEOUT, None, TokioRuntimeProvider::new());
+    let runtime = TokioRuntimeProvider::new();
+    let exchange = TcpClientStream::exchange(server, None, TIMEOUT, None, runtime.clone());
     ask(&soon("a connection", exchange).await.unwrap(), host).await
 }
 

@@ -1,10 +1,12 @@
 //! The clients that are compared, and what they share.
 
+mod failure;
 mod plain;
 mod pool;
 mod transport;
 mod view;
 
+pub use failure::Failure;
 pub use plain::PlainClient;
 pub use pool::PoolClient;
 pub use transport::{Meter, Transport};
@@ -14,13 +16,13 @@ use std::{net::SocketAddr, sync::Arc, time::Duration};
 
 use async_trait::async_trait;
 
-use crate::{keys::KeyMap, wire::Request};
+use crate::wire::Request;
 
 /// A client of the store: what the harness drives and watches.
 #[async_trait]
 pub trait Client: Send + Sync {
     /// Does one request, with as many attempts as it takes; `Err` is what its caller would see.
-    async fn request(&self, request: Request) -> anyhow::Result<()>;
+    async fn request(&self, request: Request) -> Result<(), Failure>;
 
     /// How the client sees each replica now. Asked every 50 ms; empty for a client that keeps no such view.
     fn states(&self) -> Vec<ReplicaView> {
@@ -46,8 +48,6 @@ pub struct Counters {
 pub struct Surroundings {
     /// Where the gateway listens.
     pub gateway: SocketAddr,
-    /// Which partition a key belongs to.
-    pub keys: KeyMap,
     /// What one attempt may take.
     pub attempt_timeout: Duration,
     /// Decides the client's random choices.

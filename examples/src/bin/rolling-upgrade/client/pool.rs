@@ -1,10 +1,9 @@
-//! The client that uses the library: one replica pool for each partition.
+//! The client that uses the library: one pool that is divided into partitions.
 
 mod judge;
 mod remote;
 
 use std::{
-    collections::BTreeMap,
     net::SocketAddr,
     sync::{
         Arc,
@@ -14,78 +13,70 @@ use std::{
 
 use anyhow::Context as _;
 use async_trait::async_trait;
-use replica_pool::{Attempt, HealthStatus, ReplicaPool, config::Config};
+use replica_pool::{Attempt, HealthStatus, PartitionedPool, Replica, config::Config};
 
-use super::{Client, Counters, ReplicaView, Surroundings};
-use crate::wire::{Ask, Purpose, Request, Status};
-use judge::{AttemptError, judge};
+use super::{Client, Counters, Failure, ReplicaView, Surroundings, failure::AttemptError};
+use crate::wire::{Ask, Purpose, Request};
+use judge::judge;
 use remote::Remote;
 
 /// A client with a pool.
 #[derive(Debug)]
 pub struct PoolClient {
     around: Surroundings,
-    partitions: BTreeMap<u32, ReplicaPool<SocketAddr>>,
+    pool: PartitionedPool<u64, u32, SocketAddr>,
     refreshes: Arc<AtomicU64>,
     attempts_after_mark: AtomicU64,
 }
 
 impl PoolClient {
-    /// Builds the pools and waits until each has addresses.
+    /// Builds the pool and waits until it has a map, and addresses for each partition.
     ///
     /// # Errors
     ///
     /// When a pool can't be built as `config` says, or the gateway does not answer.
     pub async fn start(around: Surroundings, config: &Config) -> anyhow::Result<Self> {
         let refreshes = Arc::new(AtomicU64::new(0));
-        let mut partitions = BTreeMap::new();
-        for partition in around.keys.partitions() {
-            let remote = Remote::new(&around, partition, Arc::clone(&refreshes));
-            let pool = ReplicaPool::builder(remote.clone())
-                .config(config.clone())
-                .connector(remote.clone())
-                .probe(remote)
-                .build()?;
-            partitions.insert(partition, pool);
+        let remote = Remote::new(&around, Arc::clone(&refreshes));
+        let pool = PartitionedPool::builder(remote.clone())
+            .config(config.clone())
+            .connector(remote.clone())
+            .probe(remote)
+            .build()?;
+        pool.ready().await.context("first look at the gateway")?;
+        let map = pool.routing_map().context("no routing map")?;
+        let partitions: Vec<_> =
+            map.ranges().filter_map(|(keys, _)| pool.pool(&keys.from.unwrap_or(0))).collect();
+        for partition in partitions {
+            partition.ready().await.context("first look at the gateway")?;
         }
-        for pool in partitions.values() {
-            pool.ready().await.context("first look at the gateway")?;
-        }
-        Ok(Self { around, partitions, refreshes, attempts_after_mark: AtomicU64::new(0) })
+        Ok(Self { around, pool, refreshes, attempts_after_mark: AtomicU64::new(0) })
     }
 
-    async fn attempt(&self, attempt: Attempt<SocketAddr>, ask: Ask) -> Result<(), AttemptError> {
+    async fn attempt(&self, attempt: Attempt<SocketAddr>, request: Request) -> Result<(), AttemptError> {
         if attempt.replica().health() == HealthStatus::Unhealthy {
             self.attempts_after_mark.fetch_add(1, Ordering::Relaxed);
         }
-        match self.around.transport.exchange(*attempt.address(), ask).await?.status {
-            Status::Served => Ok(()),
-            Status::Gone => Err(AttemptError::Gone),
-        }
+        let ask = Ask { request, purpose: Purpose::Ordinary };
+        Ok(self.around.transport.exchange(*attempt.address(), ask).await?.status.served()?)
     }
 }
 
 #[async_trait]
 impl Client for PoolClient {
-    async fn request(&self, request: Request) -> anyhow::Result<()> {
-        let partition = self.around.keys.partition(request.key);
-        let ask = Ask { request, partition, purpose: Purpose::Ordinary };
-        let pool = self.partitions.get(&partition).context("no such partition")?;
-        pool.request().idempotent(true).judge(judge).call(|attempt| self.attempt(attempt, ask)).await?;
-        Ok(())
+    async fn request(&self, request: Request) -> Result<(), Failure> {
+        let call = self.pool.request(&request.key).idempotent(true).judge(judge);
+        Ok(call.call(|attempt| self.attempt(attempt, request)).await?)
     }
 
     fn states(&self) -> Vec<ReplicaView> {
-        let sets = self.partitions.values().map(ReplicaPool::replicas);
-        sets.flat_map(|set| {
-            let view = |replica: &Arc<replica_pool::Replica<SocketAddr>>| ReplicaView {
-                address: *replica.address(),
-                circuit: replica.breaker().status().circuit,
-                health: replica.health(),
-            };
-            set.replicas().iter().map(view).collect::<Vec<_>>()
-        })
-        .collect()
+        let view = |replica: &Arc<Replica<SocketAddr>>| ReplicaView {
+            address: *replica.address(),
+            circuit: replica.breaker().status().circuit,
+            health: replica.health(),
+        };
+        let pools = self.pool.used().into_iter();
+        pools.flat_map(|(_, pool)| pool.replicas().replicas().iter().map(view).collect::<Vec<_>>()).collect()
     }
 
     fn counters(&self) -> Counters {

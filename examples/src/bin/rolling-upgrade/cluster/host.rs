@@ -1,6 +1,9 @@
 //! What a replica is, wherever it lives.
 
+use replica_pool::KeyRange;
 use serde::Serialize;
+
+use crate::{keys::KeyMap, wire::Gone};
 
 /// A replica's number; it keeps it when it moves.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
@@ -15,7 +18,7 @@ impl HostId {
 }
 
 /// A replica and what it serves.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct HostInfo {
     /// Its number.
     pub id: HostId,
@@ -23,20 +26,30 @@ pub struct HostInfo {
     pub label: String,
     /// The partition that it serves.
     pub partition: u32,
+    /// The keys of that partition.
+    pub keys: KeyRange<u64>,
+    /// Whether it is there when the run starts.
+    pub from_start: bool,
 }
 
 impl HostInfo {
-    /// `replicas` hosts for each partition, numbered partition by partition.
-    pub fn grid(partitions: u32, replicas: u32) -> Vec<Self> {
-        (0..partitions)
-            .flat_map(|partition| (0..replicas).map(move |replica| (partition, replica)))
-            .zip(0..)
-            .map(|((partition, replica), id)| Self {
+    /// `replicas` hosts for each range of `map`, numbered partition by partition, there from the start.
+    pub fn grid(map: &KeyMap, replicas: u32) -> Vec<Self> {
+        let ranges = map.ranges().flat_map(|range| (0..replicas).map(move |number| (range.clone(), number)));
+        (0..)
+            .zip(ranges)
+            .map(|(id, ((keys, &partition), number))| Self {
                 id: HostId(id),
-                label: format!("p{partition}/r{replica}"),
-                partition,
+                from_start: true,
+                ..Self::newcomer(partition, number, keys)
             })
             .collect()
+    }
+
+    /// Replica `number` of `partition`, which comes up later; its id is still to be given.
+    pub fn newcomer(partition: u32, number: u32, keys: KeyRange<u64>) -> Self {
+        let label = format!("p{partition}/r{number}");
+        Self { id: HostId(0), label, partition, keys, from_start: false }
     }
 }
 
@@ -48,11 +61,11 @@ pub enum Way {
     Refuse,
     /// Connections are accepted and nothing is ever answered, on open ones neither.
     Hang,
-    /// Every request is answered with "gone".
-    AnswerGone,
+    /// Every request is answered with this.
+    Answer(Gone),
 }
 
 impl Way {
-    /// All, in the order in which they take turns.
-    pub const ALL: [Self; 3] = [Self::Refuse, Self::Hang, Self::AnswerGone];
+    /// Those of a rolling upgrade, in the order in which they take turns.
+    pub const IN_TURN: [Self; 3] = [Self::Refuse, Self::Hang, Self::Answer(Gone::Replica)];
 }

@@ -28,17 +28,16 @@ pub struct Cluster {
 }
 
 impl Cluster {
-    /// Starts `replicas` replicas for each of `partitions` partitions.
+    /// Starts those of `hosts` that are there from the start.
     ///
     /// # Errors
     ///
     /// When a socket can't be opened.
-    pub async fn start(partitions: u32, replicas: u32, seed: u64, clock: Arc<RunClock>) -> io::Result<Self> {
-        let hosts = HostInfo::grid(partitions, replicas);
+    pub async fn start(hosts: Vec<HostInfo>, seed: u64, clock: Arc<RunClock>) -> io::Result<Self> {
         let service =
             Arc::new(Service { seed, clock, truth: Truth::default(), ledger: Ledger::new(hosts.len()) });
         let cluster = Self { hosts, servers: Mutex::default(), service };
-        for host in &cluster.hosts {
+        for host in cluster.hosts.iter().filter(|host| host.from_start) {
             cluster.come_up(host.id).await?;
         }
         Ok(cluster)
@@ -80,7 +79,8 @@ impl Cluster {
     ///
     /// When the socket can't be opened.
     pub async fn come_up(&self, host: HostId) -> io::Result<SocketAddr> {
-        let server = Server::open(host, Arc::clone(&self.service)).await?;
+        let info = self.hosts.get(host.index()).ok_or(io::ErrorKind::NotFound)?;
+        let server = Server::open(info, Arc::clone(&self.service)).await?;
         let address = server.address();
         self.locked(|servers| servers.entry(host).or_default().push(server));
         Ok(address)

@@ -8,12 +8,13 @@ use tokio::{
     task::{AbortHandle, JoinSet},
 };
 
-use super::{Condition, HostId, Truth, Way};
+use super::{Condition, HostInfo, Truth, Way};
 use crate::{
     clock::RunClock,
+    keys,
     ledger::Ledger,
     schedule::scramble,
-    wire::{Ask, Purpose, Reply, Status},
+    wire::{Ask, Gone, Purpose, Reply, Status},
 };
 
 /// What all listeners of a cluster share.
@@ -42,11 +43,12 @@ pub(super) struct Server {
 
 impl Server {
     /// Listens at a free port of the loopback device.
-    pub(super) async fn open(host: HostId, service: Arc<Service>) -> io::Result<Self> {
+    pub(super) async fn open(host: &HostInfo, service: Arc<Service>) -> io::Result<Self> {
         let listener = TcpListener::bind("127.0.0.1:0").await?;
         let address = listener.local_addr()?;
-        service.truth.declare(address, host);
+        service.truth.declare(address, host.id);
         let (condition, seen) = watch::channel(Condition::Serving);
+        let host = Arc::new(host.clone());
         let accepting = tokio::spawn(accept(listener, address, host, service, seen)).abort_handle();
         Ok(Self { address, condition, accepting })
     }
@@ -71,7 +73,7 @@ impl Drop for Server {
 async fn accept(
     listener: TcpListener,
     address: SocketAddr,
-    host: HostId,
+    host: Arc<HostInfo>,
     service: Arc<Service>,
     condition: watch::Receiver<Condition>,
 ) {
@@ -82,7 +84,7 @@ async fn accept(
             biased;
             () = refuses(&mut refusing) => break,
             accepted = listener.accept() => if let Ok((stream, _)) = accepted {
-                connections.spawn(connection(stream, host, Arc::clone(&service), condition.clone()));
+                connections.spawn(connection(stream, Arc::clone(&host), Arc::clone(&service), condition.clone()));
             },
             Some(_) = connections.join_next() => {}
         }
@@ -110,7 +112,7 @@ async fn refuses(condition: &mut watch::Receiver<Condition>) {
 
 async fn connection(
     mut stream: TcpStream,
-    host: HostId,
+    host: Arc<HostInfo>,
     service: Arc<Service>,
     mut condition: watch::Receiver<Condition>,
 ) {
@@ -119,7 +121,7 @@ async fn connection(
         biased;
         () = refuses(&mut refusing) => {}
         // The client closed the connection, or it broke: nothing to do but to close it too.
-        _ = converse(&mut stream, host, &service, &mut condition) => return,
+        _ = converse(&mut stream, &host, &service, &mut condition) => return,
     }
     // Reset rather than closed in good order, as by a process that was killed.
     let _ = stream.set_zero_linger();
@@ -127,7 +129,7 @@ async fn connection(
 
 async fn converse(
     stream: &mut TcpStream,
-    host: HostId,
+    host: &HostInfo,
     service: &Service,
     condition: &mut watch::Receiver<Condition>,
 ) -> io::Result<()> {
@@ -142,13 +144,17 @@ async fn converse(
         // A replica that stopped while it worked does not answer any better than one that had stopped before.
         let now = *condition.borrow();
         let status = match now {
+            // Whoever looks for a key where it does not live has an old map.
+            Condition::Serving if ask.purpose == Purpose::Ordinary && !keys::holds(&host.keys, ask.request.key) => {
+                Status::Gone(Gone::Partition)
+            }
             Condition::Serving => Status::Served,
-            Condition::Stopped(Way::AnswerGone) => Status::Gone,
+            Condition::Stopped(Way::Answer(gone)) => Status::Gone(gone),
             Condition::Stopped(Way::Hang | Way::Refuse) => std::future::pending().await,
         };
         Reply { id: ask.request.id, status }.send(stream).await?;
         if status == Status::Served && ask.purpose == Purpose::Ordinary {
-            service.ledger.served(host, service.clock.micros());
+            service.ledger.served(host.id, service.clock.micros());
         }
     }
 }

@@ -1,53 +1,24 @@
 //! What the result of an attempt means to the pool.
 
-use std::io;
-
 use replica_pool::{Verdict, io_verdict};
 
-/// Why an attempt failed.
-#[derive(Debug)]
-pub enum AttemptError {
-    /// The replica says that it does not live there any more.
-    Gone,
-    /// The connection was refused or broke.
-    Io(io::Error),
-}
+use crate::{client::failure::AttemptError, wire::Gone};
 
 /// The verdict on an attempt. Time-outs are the pool's own: it gives them their verdict itself.
 pub fn judge(result: &Result<(), AttemptError>) -> Verdict {
     match result {
         Ok(()) => Verdict::SUCCESS,
-        Err(AttemptError::Gone) => Verdict::REPLICA_GONE,
+        Err(AttemptError::Gone(Gone::Replica)) => Verdict::REPLICA_GONE,
+        Err(AttemptError::Gone(Gone::Partition)) => Verdict::PARTITION_GONE,
+        Err(AttemptError::Gone(Gone::Migrating)) => Verdict::MIGRATING,
         Err(AttemptError::Io(error)) => io_verdict(error.kind()),
-    }
-}
-
-impl std::fmt::Display for AttemptError {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        match self {
-            Self::Gone => f.write_str("the replica is gone"),
-            Self::Io(error) => error.fmt(f),
-        }
-    }
-}
-
-impl std::error::Error for AttemptError {
-    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
-        match self {
-            Self::Gone => None,
-            Self::Io(error) => Some(error),
-        }
-    }
-}
-
-impl From<io::Error> for AttemptError {
-    fn from(error: io::Error) -> Self {
-        Self::Io(error)
     }
 }
 
 #[cfg(test)]
 mod tests {
+    use std::io;
+
     use breaker_core::Outcome;
     use replica_pool::Signal;
 
@@ -60,13 +31,21 @@ mod tests {
 
     #[test]
     fn gone_refused_and_reset_mark_the_replica() {
-        assert_eq!(signal(Err(AttemptError::Gone)), (Outcome::Failure, Signal::ReplicaGone));
+        let gone = signal(Err(AttemptError::Gone(Gone::Replica)));
+        assert_eq!(gone, (Outcome::Failure, Signal::ReplicaGone));
         for kind in
             [io::ErrorKind::ConnectionRefused, io::ErrorKind::ConnectionReset, io::ErrorKind::UnexpectedEof]
         {
             let error = AttemptError::from(io::Error::from(kind));
             assert_eq!(signal(Err(error)), (Outcome::Failure, Signal::Unreachable), "{kind}");
         }
+    }
+
+    #[test]
+    fn a_partition_that_is_gone_or_moving_is_no_fault_of_the_replica() {
+        let of = |gone| signal(Err(AttemptError::Gone(gone)));
+        assert_eq!(of(Gone::Partition), (Outcome::Ignored, Signal::PartitionGone));
+        assert_eq!(of(Gone::Migrating), (Outcome::Ignored, Signal::Migrating));
     }
 
     #[test]

@@ -1,5 +1,5 @@
-//! How the pool reaches the world: the gateway for addresses, and a small real request to find out whether a
-//! replica is there.
+//! How the pool reaches the world: the gateway for the map and the addresses, and a small real request to find
+//! out whether a replica is there.
 
 use std::{
     error::Error,
@@ -13,47 +13,50 @@ use std::{
 
 use async_trait::async_trait;
 use breaker_canary::Probe;
-use replica_pool::{Connector, Gateway, GatewayError};
+use replica_pool::{Connector, Gateway, GatewayError, PartitionGateway};
 
 use crate::{
     client::{Surroundings, Transport},
     gateway,
-    wire::{Ask, Purpose, Request, Status},
+    keys::KeyMap,
+    wire::{Ask, Purpose, Request},
 };
 
-/// One partition, seen from the client.
+/// The store, seen from the client.
 #[derive(Clone, Debug)]
 pub struct Remote {
     gateway: SocketAddr,
-    partition: u32,
     transport: Arc<Transport>,
     refreshes: Arc<AtomicU64>,
 }
 
 impl Remote {
-    /// `partition`, whose fetches are counted in `refreshes`.
-    pub fn new(around: &Surroundings, partition: u32, refreshes: Arc<AtomicU64>) -> Self {
-        Self { gateway: around.gateway, partition, transport: Arc::clone(&around.transport), refreshes }
+    /// The store whose fetches of addresses are counted in `refreshes`.
+    pub fn new(around: &Surroundings, refreshes: Arc<AtomicU64>) -> Self {
+        Self { gateway: around.gateway, transport: Arc::clone(&around.transport), refreshes }
     }
 
     /// Opens a connection and sends a request over it. A socket that accepts proves nothing: one that hangs
     /// accepts too.
     async fn knock(&self, address: SocketAddr) -> io::Result<()> {
-        let request = Request { id: u64::MAX, key: 0 };
-        let ask = Ask { request, partition: self.partition, purpose: Purpose::Probe };
-        match self.transport.knock(address, ask).await?.status {
-            Status::Served => Ok(()),
-            Status::Gone => Err(io::Error::other("the replica is gone")),
-        }
+        let ask = Ask { request: Request { id: u64::MAX, key: 0 }, purpose: Purpose::Probe };
+        let status = self.transport.knock(address, ask).await?.status;
+        status.served().map_err(|gone| io::Error::other(gone.to_string()))
     }
 }
 
 #[async_trait]
-impl Gateway<SocketAddr> for Remote {
-    async fn addresses(&self, (): &()) -> Result<Vec<SocketAddr>, GatewayError> {
+impl Gateway<SocketAddr, u32> for Remote {
+    async fn addresses(&self, partition: &u32) -> Result<Vec<SocketAddr>, GatewayError> {
         self.refreshes.fetch_add(1, Ordering::Relaxed);
-        let addresses = gateway::ask(self.gateway, self.partition).await.map_err(GatewayError::failed)?;
-        if addresses.is_empty() { Err(GatewayError::NoSuchPartition) } else { Ok(addresses) }
+        gateway::ask_addresses(self.gateway, *partition).await.map_err(GatewayError::failed)
+    }
+}
+
+#[async_trait]
+impl PartitionGateway<u64, SocketAddr, u32> for Remote {
+    async fn routing_map(&self) -> Result<KeyMap, GatewayError> {
+        gateway::ask_map(self.gateway).await.map_err(GatewayError::failed)
     }
 }
 

@@ -62,17 +62,22 @@ impl Meter {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::cluster::Way;
+    use crate::{
+        cluster::{HostInfo, Way},
+        keys,
+        wire::Gone,
+    };
 
     #[tokio::test]
     async fn an_attempt_is_bad_when_its_address_was_bad_as_it_started() {
         let clock = Arc::new(RunClock::new());
-        let cluster = Arc::new(Cluster::start(1, 2, 7, Arc::clone(&clock)).await.unwrap());
+        let hosts = HostInfo::grid(&keys::even(1), 2);
+        let cluster = Arc::new(Cluster::start(hosts, 7, Arc::clone(&clock)).await.unwrap());
         let meter = Meter::new(Arc::clone(&cluster), clock);
         let [old, other] = [0, 1].map(|id| cluster.address(HostId(id)).unwrap());
 
         meter.starts(old, Purpose::Ordinary);
-        cluster.stop(HostId(0), Way::AnswerGone);
+        cluster.stop(HostId(0), Way::Answer(Gone::Replica));
         meter.starts(old, Purpose::Ordinary);
         meter.starts(other, Purpose::Ordinary);
         let new = cluster.come_up(HostId(0)).await.unwrap();

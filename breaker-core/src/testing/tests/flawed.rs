@@ -1,0 +1,316 @@
+//! A strategy that is sound, and one for each thing that can be wrong with it.
+
+use std::{
+    sync::atomic::{AtomicU32, Ordering},
+    time::Duration,
+};
+
+use serde::Serialize;
+
+use crate::{
+    Circuit, Evidence, Now, Outcome, Report, State, Strategy, Tally, Tick, Timestamp,
+    config::{NonResilient, StrategyConfig, Violations},
+    testing::Law,
+    window::CountWindow,
+};
+
+const DELAY: Duration = Duration::from_secs(10);
+const LEASE: Duration = Duration::from_secs(60);
+const PLACES: u32 = 3;
+
+/// Two failures of the last three calls open it for 10 s; half-open with three places and a lease of a minute; three
+/// successes close it.
+#[derive(Clone, Debug, Serialize)]
+pub(super) struct Flawed {
+    pub(super) flaw: Flaw,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+pub(super) enum Flaw {
+    None,
+    /// Counts calls that are out in a byte with a sign bit to spare.
+    Overflows,
+    /// Evidence of a window that is larger than its own is too much for it.
+    TrustsEvidence,
+    /// `state_at` does not know of the lease.
+    ForgetsTheLease,
+    /// A tick drops what the window held.
+    TickForgets,
+    /// Reading the tally counts readings, and the tenth one opens.
+    CountsReadings,
+    /// Reads whether it wants latencies from what it has seen.
+    ChangesItsMind,
+    /// One place more with each half-open state.
+    GrowsGenerous,
+    /// An expired lease frees the places, in the same epoch.
+    LeaseInTheSameEpoch,
+    /// Says that it is full, and admits.
+    FullButAdmits,
+    /// A cancelled call keeps its place.
+    KeepsItsPlaces,
+    /// A cancelled call frees all places.
+    FreesAllPlaces,
+    /// An ignored call counts as a success.
+    IgnoredCloses,
+    /// A cancelled call counts as a failure.
+    CancelledCounts,
+    /// Calls of the last half-open state hold places in the next one.
+    RemembersOldCalls,
+    /// A window of successes alone opens it.
+    OpensAtSuccess,
+    /// Steady after two successes, with a failure still in the window.
+    SteadyTooSoon,
+    /// A tick ends an open state after half of its delay.
+    OpensEarly,
+    /// A tick does not end an open state.
+    StaysOpen,
+    /// Each failed probe makes the open state longer.
+    ProbesProlong,
+    /// A fresh one starts closed, whatever it adopts.
+    AdoptsNothing,
+    /// Adopts an open state with a full delay.
+    AdoptsAFullDelay,
+    /// There is no lease.
+    NoLease,
+    /// Only a probe could end an open state, and it wants none.
+    WantsNoProbe,
+    /// Successes never close it.
+    NeverCloses,
+}
+
+impl Flaw {
+    /// Each with the law that it breaks.
+    pub(super) const ALL: [(Self, Law); 24] = [
+        (Self::Overflows, Law::NoPanic),
+        (Self::TrustsEvidence, Law::NoPanic),
+        (Self::ForgetsTheLease, Law::StateAtAgreesWithTick),
+        (Self::TickForgets, Law::StateAtAgreesWithTick),
+        (Self::CountsReadings, Law::ReadingChangesNothing),
+        (Self::ChangesItsMind, Law::ReadingChangesNothing),
+        (Self::GrowsGenerous, Law::NeverMoreOutThanAllowed),
+        (Self::LeaseInTheSameEpoch, Law::NeverMoreOutThanAllowed),
+        (Self::FullButAdmits, Law::NeverMoreOutThanAllowed),
+        (Self::KeepsItsPlaces, Law::DroppedPermitFreesItsPlace),
+        (Self::FreesAllPlaces, Law::DroppedPermitFreesItsPlace),
+        (Self::IgnoredCloses, Law::IgnoredChangesNothing),
+        (Self::CancelledCounts, Law::IgnoredChangesNothing),
+        (Self::RemembersOldCalls, Law::OlderEpochsChangeNothing),
+        (Self::OpensAtSuccess, Law::SuccessesNeverOpen),
+        (Self::SteadyTooSoon, Law::SteadyMeansUnchanged),
+        (Self::OpensEarly, Law::OpenUntilItsDeadline),
+        (Self::StaysOpen, Law::OpenUntilItsDeadline),
+        (Self::ProbesProlong, Law::OpenUntilItsDeadline),
+        (Self::AdoptsNothing, Law::EvidenceSurvives),
+        (Self::AdoptsAFullDelay, Law::EvidenceSurvives),
+        (Self::NoLease, Law::NeverStuck),
+        (Self::WantsNoProbe, Law::NeverStuck),
+        (Self::NeverCloses, Law::NeverStuck),
+    ];
+}
+
+impl StrategyConfig for Flawed {
+    const NAME: &'static str = "FLAWED";
+    type Keys = NonResilient;
+
+    fn from_keys(_: NonResilient) -> Result<Self, Violations> {
+        Ok(Self { flaw: Flaw::None })
+    }
+
+    fn build(&self, _: Timestamp) -> Box<dyn Strategy> {
+        Box::new(Machine {
+            flaw: self.flaw,
+            state: State::Closed,
+            window: CountWindow::new(PLACES.try_into().expect("not zero")),
+            out: 0,
+            successes: 0,
+            places: PLACES,
+            run: 0,
+            calls: 0,
+            readings: AtomicU32::new(0),
+        })
+    }
+}
+
+#[derive(Debug)]
+struct Machine {
+    flaw: Flaw,
+    state: State,
+    window: CountWindow,
+    out: u32,
+    successes: u32,
+    places: u32,
+    /// Successes in a row.
+    run: u32,
+    calls: i8,
+    readings: AtomicU32,
+}
+
+impl Machine {
+    fn has(&self, flaw: Flaw) -> bool {
+        self.flaw == flaw
+    }
+
+    fn enter(&mut self, state: State) {
+        self.state = state;
+        (self.successes, self.run) = (0, 0);
+        if !self.has(Flaw::RemembersOldCalls) {
+            self.out = 0;
+        }
+        self.window.clear();
+    }
+
+    fn open(&mut self, at: Timestamp) {
+        self.places += u32::from(self.has(Flaw::GrowsGenerous));
+        let until = (!self.has(Flaw::WantsNoProbe)).then(|| at + DELAY);
+        self.enter(State::Open { until });
+    }
+
+    fn half_open(&mut self, last_news: Timestamp) {
+        let lease = self.full() && !self.has(Flaw::NoLease);
+        self.state = State::HalfOpen { until: lease.then(|| last_news + LEASE) };
+    }
+
+    fn count(&mut self, failed: bool, now: Timestamp) {
+        self.run = if failed { 0 } else { self.run + 1 };
+        self.window.record(failed, false);
+        let successes_open = self.has(Flaw::OpensAtSuccess) && self.run == 12;
+        if self.window.tally().failures >= 2 || successes_open {
+            self.open(now);
+        }
+    }
+}
+
+impl Strategy for Machine {
+    fn state(&self) -> State {
+        self.state
+    }
+
+    fn state_at(&self, now: Timestamp) -> State {
+        match self.state {
+            State::HalfOpen { until: Some(_) } if self.has(Flaw::ForgetsTheLease) => self.state,
+            state if state.until().is_some_and(|until| now >= until) => State::HalfOpen { until: None },
+            state => state,
+        }
+    }
+
+    fn tick(&mut self, now: &Now<'_>) -> Tick {
+        if self.has(Flaw::TickForgets) && self.window.tally().calls == 2 {
+            self.window.clear();
+        }
+        let Some(until) = self.state.until() else { return Tick::SameEpoch };
+        let half_open = self.state.circuit() == Circuit::HalfOpen;
+        let due = match self.flaw {
+            Flaw::OpensEarly if !half_open => now.get() + DELAY / 2 >= until,
+            Flaw::StaysOpen if !half_open => false,
+            _ => now.get() >= until,
+        };
+        if !due {
+            return Tick::SameEpoch;
+        }
+        self.enter(State::HalfOpen { until: None });
+        if half_open && !self.has(Flaw::LeaseInTheSameEpoch) { Tick::NewEpoch } else { Tick::SameEpoch }
+    }
+
+    fn admit(&mut self, now: &Now<'_>) -> bool {
+        let free = self.out < self.places || self.has(Flaw::FullButAdmits);
+        if free {
+            self.out += 1;
+            self.half_open(now.get());
+        }
+        free
+    }
+
+    fn settle(&mut self, report: &Report, now: &Now<'_>) {
+        if self.has(Flaw::Overflows) {
+            self.calls = self.calls.checked_add(1).expect("too many calls");
+        }
+        let closed = self.state == State::Closed;
+        let outcome = match report.outcome {
+            Outcome::Ignored if self.has(Flaw::IgnoredCloses) && !closed => {
+                return self.enter(State::Closed);
+            }
+            Outcome::Cancelled if self.has(Flaw::CancelledCounts) && !closed => Outcome::Failure,
+            outcome => outcome,
+        };
+        match outcome {
+            Outcome::Success | Outcome::Failure if closed => {
+                self.count(outcome == Outcome::Failure, now.get())
+            }
+            Outcome::Failure => self.open(now.get()),
+            _ if closed => {}
+            Outcome::Success => {
+                self.out = self.out.saturating_sub(1);
+                self.successes += 1;
+                self.half_open(now.get());
+                if self.successes >= PLACES && !self.has(Flaw::NeverCloses) {
+                    self.enter(State::Closed);
+                }
+            }
+            Outcome::Ignored | Outcome::Cancelled => {
+                self.out = match self.flaw {
+                    Flaw::KeepsItsPlaces => self.out,
+                    Flaw::FreesAllPlaces => 0,
+                    _ => self.out.saturating_sub(1),
+                };
+                self.half_open(now.get());
+            }
+        }
+    }
+
+    fn probed(&mut self, healthy: bool, now: &Now<'_>) {
+        if !healthy && self.has(Flaw::ProbesProlong) {
+            self.state = State::Open { until: Some(now.get() + DELAY * 2) };
+        }
+    }
+
+    fn probe_plan(&self) -> Option<crate::ProbePlan> {
+        let second = Duration::from_secs(1);
+        self.has(Flaw::ProbesProlong).then_some(crate::ProbePlan {
+            interval: second,
+            attempts: 1,
+            timeout: second,
+        })
+    }
+
+    fn full(&self) -> bool {
+        self.out >= self.places
+    }
+
+    fn steady(&self) -> bool {
+        self.window.is_steady() || (self.has(Flaw::SteadyTooSoon) && self.run >= 2)
+    }
+
+    fn wants_latency(&self) -> bool {
+        self.has(Flaw::ChangesItsMind) && self.window.tally().calls == 3
+    }
+
+    fn tally(&self, _: Timestamp) -> Tally {
+        self.readings.fetch_add(u32::from(self.has(Flaw::CountsReadings)), Ordering::Relaxed);
+        self.window.tally()
+    }
+
+    fn evidence(&self, now: Timestamp) -> Evidence {
+        let state = self.state_at(now);
+        let remaining = state.until().map(|until| until.since(now));
+        Evidence { circuit: state.circuit(), remaining, trips: 0, samples: self.window.samples() }
+    }
+
+    fn adopt(&mut self, evidence: &Evidence, now: Timestamp) {
+        if self.has(Flaw::TrustsEvidence) {
+            let calls: u32 = evidence.samples.iter().map(|sample| sample.tally.calls.min(1_000)).sum();
+            assert!(calls <= PLACES, "{calls} calls do not fit");
+        }
+        match evidence.circuit {
+            _ if self.has(Flaw::AdoptsNothing) => {}
+            Circuit::Closed => self.window.adopt(&evidence.samples),
+            Circuit::HalfOpen => self.state = State::HalfOpen { until: None },
+            Circuit::Open => {
+                self.open(now);
+                let remaining = evidence.remaining.unwrap_or(DELAY).min(DELAY);
+                if !self.has(Flaw::AdoptsAFullDelay) && !self.has(Flaw::WantsNoProbe) {
+                    self.state = State::Open { until: Some(now + remaining) };
+                }
+            }
+        }
+    }
+}
