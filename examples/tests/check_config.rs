@@ -57,7 +57,7 @@ fn a_good_file_prints_every_key_of_both_blocks() {
     assert_eq!(blocks["circuitBreaker"]["failureThresholdCapacity"], 10);
     assert_eq!(blocks["replicaPool"]["maxAttempts"], 2);
     assert_eq!(blocks["replicaPool"]["deadline"], "PT30S");
-    assert_eq!(blocks["replicaPool"].as_object().unwrap().len(), 13);
+    assert_eq!(blocks["replicaPool"].as_object().unwrap().len(), 15);
     assert!(out.lines().count() > 20, "pretty");
 }
 

@@ -52,7 +52,8 @@ pub enum CallError<E: Error + 'static> {
         /// The last attempt's error, if there was one.
         source: Option<E>,
     },
-    /// What serves the key is gone from where it was, and was not found again in time. Callers may retry it as a 503.
+    /// What serves the key is gone from where it was, and was not found again in time. Callers may retry it as a 503;
+    /// where a judge says of such a verdict that the request may have been sent, only if it is idempotent.
     #[error(transparent)]
     Unavailable(Unavailable<E>),
     /// There is no routing map yet, and the gateway gave none.

@@ -22,7 +22,8 @@ pub enum HealthStatus {
     Connected,
     /// It failed, the gateway named it again, and a validation is to tell.
     UnhealthyPending,
-    /// The replica said that it is gone, the connection was refused or reset, or an attempt timed out.
+    /// The replica said that it is gone, the connection was refused or reset, or an attempt timed out. A selection
+    /// also sees a replica so that is suspected, since it leaves calls waiting (`suspectAfter`).
     Unhealthy,
 }
 

@@ -19,7 +19,8 @@ use crate::{
 /// A handle, cheap to clone. Partitions cost next to nothing until they are used; those that vanish from the map
 /// end with it. An address that serves several partitions is one replica with one circuit.
 ///
-/// `K` is the type of the keys, `P` of what names a partition, `A` of what identifies a replica, `H` of what its
+/// `K` is the type of the keys (`Ord + Clone + Debug + Send + Sync + 'static`), `P` of what names a partition
+/// (`Eq + Hash + Clone + Debug + Send + Sync + 'static`), `A` of what identifies a replica, `H` of what its
 /// [`Connector`](crate::Connector) opens.
 pub struct PartitionedPool<K, P, A: Address, H: Send + Sync + 'static = ()> {
     owner: Arc<Owner<A, H>>,

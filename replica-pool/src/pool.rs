@@ -128,8 +128,11 @@ impl<A: Address, H: Send + Sync + 'static> ReplicaPool<A, H> {
         }
     }
 
-    /// Opens a connection to every replica of unknown health, with the pool's connector, a few at a time, and
-    /// waits for them. Says how many it opened. Without a connector it does nothing.
+    /// Opens a connection to every replica of unknown health, with the pool's connector, and waits for them: one for
+    /// each core at a time, each for `attemptTimeout` at most. Says how many it opened. Without a connector it does
+    /// nothing.
+    ///
+    /// Cancel safe: openings that have not ended are given up.
     pub async fn warm_up(&self) -> usize {
         let set = self.partition.set.load_full();
         let opened = join_all(set.replicas().iter().map(|replica| self.partition.warm_up(replica))).await;

@@ -82,7 +82,8 @@ impl<'a, R, J> Request<'a, R, J> {
     /// Makes the call: `body` once for each attempt, until one of them brings an answer.
     ///
     /// Cancel safe: a call dropped at any point leaks nothing. The attempt under way counts as cancelled, or as
-    /// a failure of its replica after `abandonedCallIsFailureAfter`.
+    /// a failure of its replica after `abandonedCallIsFailureAfter`. The same holds when `body` or the judge panics; the
+    /// panic goes on to the caller.
     ///
     /// # Errors
     ///

@@ -1,8 +1,8 @@
 //! The worker: knocks at open circuits until their remotes answer.
 //!
-//! One task attends to all circuits. A circuit that is not open costs it nothing: it waits for the breaker to
-//! tell of a change, without a timer. A circuit that is open has a timer, and rounds of probes that run as tasks of
-//! their own, so that one that hangs or panics hurts nobody else.
+//! One task attends to all circuits. A closed circuit costs it nothing: it waits for the breaker to tell of a
+//! change, without a timer. One that is half-open with a deadline has a timer; one that is open has a timer, and rounds
+//! of probes that run as tasks of their own, so that one that hangs or panics hurts nobody else.
 
 mod crew;
 mod probe;
@@ -38,7 +38,7 @@ const ROUNDS_AT_ONCE: usize = 64;
 ///   begin `interval` apart, give or take 20 %.
 /// - One circuit never has two rounds at a time, and rounds of at most
 ///   [so many](CanaryWorkerBuilder::rounds_at_once) circuits run at a time.
-/// - Circuits that are not open, or whose strategy wants no probes, cost nothing.
+/// - Closed circuits, and those whose strategy wants no probes, never wake it.
 ///
 /// Dropping the worker ends all of its work at once. It needs a tokio runtime with time enabled.
 pub struct CanaryWorker<T> {

@@ -1,36 +1,63 @@
 //! An atomic word for loom, every interleaving of which is explored.
 //!
-//! Loom takes two loads of one atomic for steps whose order does not matter, and remembers the last access alone: where a
-//! thread loads a word and then stores to it, its own load hides those that others made before, and the orders in
-//! which they come after the store are left out (tokio-rs/loom issues 166 and 392). Here each load first takes a
-//! step on a second atomic in which the order does matter to loom, and nothing else is seen of it.
+//! Loom looks for a race between a store and an earlier load by looking at the last access alone. Where a thread loads a
+//! word and later stores to it, its own load stands there and hides those of others, and the orders in which
+//! they come after the store are never tried (tokio-rs/loom issues 166 and 392). So here each thread also reads a word of its
+//! own when it loads, and a store writes to those of all other threads: their last loads are found there.
 
-use std::sync::atomic::AtomicU64 as Plain;
+use std::sync::{Mutex, PoisonError, atomic::AtomicU64 as Plain};
 
-use loom::sync::atomic;
 pub(crate) use loom::sync::atomic::Ordering;
+use loom::{
+    sync::atomic,
+    thread::{self, ThreadId},
+};
+
+/// As many as loom allows.
+const MOST_THREADS: usize = 4;
 
 #[derive(Debug)]
 pub(crate) struct AtomicU64 {
     word: atomic::AtomicU64,
-    turn: atomic::AtomicU64,
+    loads: [atomic::AtomicU64; MOST_THREADS],
+    /// The threads that `loads` belong to, unseen by loom.
+    threads: Mutex<Vec<ThreadId>>,
     /// What was stored last, unseen by loom.
     last: Plain,
 }
 
 impl AtomicU64 {
     pub(crate) fn new(value: u64) -> Self {
-        Self { word: atomic::AtomicU64::new(value), turn: atomic::AtomicU64::new(0), last: Plain::new(value) }
+        Self {
+            word: atomic::AtomicU64::new(value),
+            loads: std::array::from_fn(|_| atomic::AtomicU64::new(0)),
+            threads: Mutex::default(),
+            last: Plain::new(value),
+        }
     }
 
     pub(crate) fn load(&self, order: Ordering) -> u64 {
-        self.turn.store(0, Ordering::Relaxed);
+        self.loads[self.mine()].load(Ordering::Relaxed);
         self.word.load(order)
     }
 
     pub(crate) fn store(&self, value: u64, order: Ordering) {
+        let mine = self.mine();
+        let threads = self.threads.lock().unwrap_or_else(PoisonError::into_inner).len();
+        for other in (0..threads).filter(|other| *other != mine) {
+            self.loads[other].store(0, Ordering::Relaxed);
+        }
         self.word.store(value, order);
         self.last.store(value, Ordering::Relaxed);
+    }
+
+    fn mine(&self) -> usize {
+        let me = thread::current().id();
+        let mut threads = self.threads.lock().unwrap_or_else(PoisonError::into_inner);
+        threads.iter().position(|thread| *thread == me).unwrap_or_else(|| {
+            threads.push(me);
+            threads.len() - 1
+        })
     }
 }
 

@@ -104,10 +104,8 @@ impl<'s> Run<'s> {
             Move::Begin => self.begin(),
             Move::End { nth, outcome, millis } => {
                 let out = self.bench.calls().len().max(1);
-                match self.bench.calls().nth(nth as usize % out) {
-                    Some(call) => self.end(call, outcome, millis),
-                    None => Ok(()),
-                }
+                let chosen = self.bench.calls().nth(nth as usize % out);
+                chosen.map_or(Ok(()), |call| self.end(call, outcome, millis))
             }
             Move::Wait { millis } => self.act(Act::Advance(Duration::from_millis(millis))),
             Move::WaitForDeadline { less_millis } => self.wait_for_deadline(less_millis),

@@ -1,6 +1,7 @@
 //! A strategy that is sound, and one for each thing that can be wrong with it.
 
 use std::{
+    fmt,
     sync::atomic::{AtomicU32, Ordering},
     time::Duration,
 };
@@ -32,12 +33,14 @@ pub(super) enum Flaw {
     Overflows,
     /// Evidence of a window that is larger than its own is too much for it.
     TrustsEvidence,
-    /// `state_at` does not know of the lease.
-    ForgetsTheLease,
+    /// `state_at` does not know that a delay ends.
+    ReadsAsOpen,
     /// A tick drops what the window held.
     TickForgets,
-    /// Reading the tally counts readings, and the tenth one opens.
+    /// Reading the tally counts readings where nobody sees it, and after the thirtieth it takes no more failures.
     CountsReadings,
+    /// Reading the tally counts readings.
+    ShowsReadings,
     /// Reads whether it wants latencies from what it has seen.
     ChangesItsMind,
     /// One place more with each half-open state.
@@ -80,12 +83,13 @@ pub(super) enum Flaw {
 
 impl Flaw {
     /// Each with the law that it breaks.
-    pub(super) const ALL: [(Self, Law); 24] = [
+    pub(super) const ALL: [(Self, Law); 25] = [
         (Self::Overflows, Law::NoPanic),
         (Self::TrustsEvidence, Law::NoPanic),
-        (Self::ForgetsTheLease, Law::StateAtAgreesWithTick),
+        (Self::ReadsAsOpen, Law::StateAtAgreesWithTick),
         (Self::TickForgets, Law::StateAtAgreesWithTick),
         (Self::CountsReadings, Law::ReadingChangesNothing),
+        (Self::ShowsReadings, Law::ReadingChangesNothing),
         (Self::ChangesItsMind, Law::ReadingChangesNothing),
         (Self::GrowsGenerous, Law::NeverMoreOutThanAllowed),
         (Self::LeaseInTheSameEpoch, Law::NeverMoreOutThanAllowed),
@@ -126,7 +130,8 @@ impl StrategyConfig for Flawed {
             places: PLACES,
             run: 0,
             calls: 0,
-            readings: AtomicU32::new(0),
+            readings: Hidden::default(),
+            shown: AtomicU32::new(0),
         })
     }
 }
@@ -142,7 +147,17 @@ struct Machine {
     /// Successes in a row.
     run: u32,
     calls: i8,
-    readings: AtomicU32,
+    readings: Hidden,
+    shown: AtomicU32,
+}
+
+#[derive(Default)]
+struct Hidden(AtomicU32);
+
+impl fmt::Debug for Hidden {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Hidden")
+    }
 }
 
 impl Machine {
@@ -171,6 +186,7 @@ impl Machine {
     }
 
     fn count(&mut self, failed: bool, now: Timestamp) {
+        let failed = failed && self.readings.0.load(Ordering::Relaxed) <= 30;
         self.run = if failed { 0 } else { self.run + 1 };
         self.window.record(failed, false);
         let successes_open = self.has(Flaw::OpensAtSuccess) && self.run == 12;
@@ -187,7 +203,7 @@ impl Strategy for Machine {
 
     fn state_at(&self, now: Timestamp) -> State {
         match self.state {
-            State::HalfOpen { until: Some(_) } if self.has(Flaw::ForgetsTheLease) => self.state,
+            State::Open { .. } if self.has(Flaw::ReadsAsOpen) => self.state,
             state if state.until().is_some_and(|until| now >= until) => State::HalfOpen { until: None },
             state => state,
         }
@@ -285,7 +301,8 @@ impl Strategy for Machine {
     }
 
     fn tally(&self, _: Timestamp) -> Tally {
-        self.readings.fetch_add(u32::from(self.has(Flaw::CountsReadings)), Ordering::Relaxed);
+        self.readings.0.fetch_add(u32::from(self.has(Flaw::CountsReadings)), Ordering::Relaxed);
+        self.shown.fetch_add(u32::from(self.has(Flaw::ShowsReadings)), Ordering::Relaxed);
         self.window.tally()
     }
 

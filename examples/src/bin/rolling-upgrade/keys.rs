@@ -82,7 +82,7 @@ mod tests {
 
     #[test]
     fn a_line_that_says_no_map_is_an_error() {
-        for line in ["", "1", "1 0", "1 0@x", "1 0@0 1@0"] {
+        for line in ["", "1", "1 0", "1 0@x", "1 0@0 1@9 2@9"] {
             assert!(from_line(line).is_err(), "{line:?}");
         }
     }

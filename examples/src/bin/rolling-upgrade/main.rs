@@ -52,8 +52,7 @@ use verdict::{Judgement, Rules, Verdict};
 #[tokio::main]
 async fn main() -> anyhow::Result<ExitCode> {
     let options = Options::parse();
-    let plan =
-        if options.quick { Plan::quick(options.scenario) } else { Plan::standard(options.scenario) };
+    let plan = if options.quick { Plan::quick(options.scenario) } else { Plan::standard(options.scenario) };
     let runs = options.runs();
     let settings = Settings::load(options.config.as_deref(), options.scenario, &runs)?;
     let stage = Stage { plan, rate: options.rate, seed: options.seed, settings };

@@ -9,8 +9,7 @@ use replica_pool::config::Config;
 use crate::{kind::RunKind, scenario::Scenario};
 
 /// The files that come with the example.
-const UPGRADE: (&str, &str) =
-    ("rolling-upgrade.json", include_str!("../../../config/rolling-upgrade.json"));
+const UPGRADE: (&str, &str) = ("rolling-upgrade.json", include_str!("../../../config/rolling-upgrade.json"));
 const PARTITION_CHANGE: (&str, &str) =
     ("partition-change.json", include_str!("../../../config/partition-change.json"));
 
@@ -83,7 +82,8 @@ mod tests {
 
     #[test]
     fn a_file_that_is_not_there_is_an_error() {
-        let error = Settings::load(Some(Path::new("/no/such/file")), Scenario::Upgrade, &[RunKind::Static]).unwrap_err();
+        let error = Settings::load(Some(Path::new("/no/such/file")), Scenario::Upgrade, &[RunKind::Static])
+            .unwrap_err();
         assert!(error.to_string().contains("no such file"), "{error}");
     }
 }

@@ -79,8 +79,8 @@ impl From<CallError<AttemptError>> for Failure {
             CallError::Exhausted { source, .. } | CallError::DeadlineExceeded { source, .. } => {
                 source.as_ref().and_then(AttemptError::status)
             }
-            CallError::NoRoutingMap { source: GatewayError::NoSuchPartition }
-            | CallError::NoReplicas { source: Some(GatewayError::NoSuchPartition) } => Some(404),
+            CallError::NoRoutingMap { source: GatewayError::NoSuchPartition, .. }
+            | CallError::NoReplicas { source: Some(GatewayError::NoSuchPartition), .. } => Some(404),
             _ => None,
         };
         Self { status, reason: format!("{:#}", anyhow::Error::new(error)) }

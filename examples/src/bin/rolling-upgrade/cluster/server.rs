@@ -145,7 +145,9 @@ async fn converse(
         let now = *condition.borrow();
         let status = match now {
             // Whoever looks for a key where it does not live has an old map.
-            Condition::Serving if ask.purpose == Purpose::Ordinary && !keys::holds(&host.keys, ask.request.key) => {
+            Condition::Serving
+                if ask.purpose == Purpose::Ordinary && !keys::holds(&host.keys, ask.request.key) =>
+            {
                 Status::Gone(Gone::Partition)
             }
             Condition::Serving => Status::Served,

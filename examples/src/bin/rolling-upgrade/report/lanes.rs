@@ -16,8 +16,9 @@ use segments::{Segment, phases, views};
 use super::scale::{LEFT, Scale};
 use crate::{
     cluster::{HostId, HostInfo, Way},
+    director::Phase,
     outcome::Outcome,
-    upgrade::Phase,
+    wire::Gone,
 };
 
 /// Room for the bars of bad attempts.
@@ -42,8 +43,10 @@ pub fn draw(
     let bad = bad_attempts(outcome);
     let full = fair * 1.5 * SLICE as f64 / 1e6;
     let mut y = top;
+    let mut hosts: Vec<_> = outcome.hosts.iter().collect();
+    hosts.sort_by_key(|host| (host.partition, host.id));
     let mut partition = None;
-    for host in &outcome.hosts {
+    for host in hosts {
         if partition.is_some_and(|previous| previous != host.partition) {
             y += 10.0;
         }
@@ -80,11 +83,11 @@ fn lane(
         LEFT - 8.0,
         host.label
     )?;
-    for segment in phases(&outcome.phases, host.id, end) {
+    for segment in phases(&outcome.phases, host, end) {
         let name = phase_name(segment.value);
         let class = phase_class(segment.value);
         bar(out, class, &segment, scale, truth, TRUTH, &format!("{}: {name}", host.label))?;
-        if segment.value != Phase::Up {
+        if !matches!(segment.value, Phase::Up | Phase::Absent) {
             let (x, y) = (scale.x(segment.from) + 4.0, truth + 10.5);
             writeln!(out, r#"<text class="in {class}" x="{x:.1}" y="{y:.1}">{name}</text>"#)?;
         }
@@ -136,21 +139,29 @@ fn bar<T>(
 
 fn phase_class(phase: Phase) -> &'static str {
     match phase {
+        Phase::Absent => "absent",
         Phase::Up => "up",
         Phase::Down(Way::Refuse) => "refuse",
         Phase::Down(Way::Hang) => "hang",
-        Phase::Down(Way::AnswerGone) => "gone",
-        Phase::Moved => "moved",
+        Phase::Down(Way::Answer(Gone::Migrating)) => "migrating",
+        Phase::Down(Way::Answer(_)) => "gone",
+        Phase::Moved | Phase::New => "moved",
+        Phase::Draining => "draining",
     }
 }
 
 fn phase_name(phase: Phase) -> &'static str {
     match phase {
+        Phase::Absent => "not there yet",
         Phase::Up => "up",
         Phase::Down(Way::Refuse) => "refuses connections",
         Phase::Down(Way::Hang) => "hangs",
-        Phase::Down(Way::AnswerGone) => "answers “gone”",
+        Phase::Down(Way::Answer(Gone::Replica)) => "answers “gone”",
+        Phase::Down(Way::Answer(Gone::Partition)) => "answers 410/1002, “partition gone”",
+        Phase::Down(Way::Answer(Gone::Migrating)) => "410/1008, “migrating”",
         Phase::Moved => "moved",
+        Phase::New => "new",
+        Phase::Draining => "serves on, no longer named",
     }
 }
 

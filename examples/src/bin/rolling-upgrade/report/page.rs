@@ -16,18 +16,20 @@ use crate::{clock::micros, kind::RunKind, outcome::Outcome};
 /// Never in practice: it is written to a string.
 pub fn render(report: &Report<'_>) -> Result<String, fmt::Error> {
     let mut out = String::new();
-    let title = headline::title(report.summaries, report.verdicts);
+    let title = headline::title(report.stage.plan.scenario, report.summaries, report.verdicts);
     writeln!(
         out,
         r#"<!DOCTYPE html>
 <html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1">
-<meta name="color-scheme" content="light dark"><title>Rolling upgrade</title>
+<meta name="color-scheme" content="light dark"><title>{}</title>
 <style>{}</style></head><body><main>
-<header><p class="eyebrow">Rolling upgrade · {} requests/s · seed {}</p><h1>{title}</h1><p class="lead">{}</p></header>"#,
+<header><p class="eyebrow">{} · {} requests/s · seed {}</p><h1>{title}</h1><p class="lead">{}</p></header>"#,
+        report.stage.plan.scenario.title(),
         include_str!("page.css"),
+        report.stage.plan.scenario.title(),
         crate::text::count(u64::from(report.stage.rate)),
         report.stage.seed,
-        headline::lead(report.summaries),
+        headline::lead(report.stage.plan.scenario, report.summaries),
     )?;
     tiles::tiles(&mut out, report)?;
     tiles::verdicts(&mut out, report)?;
@@ -50,7 +52,7 @@ fn figure(out: &mut String, report: &Report<'_>, outcome: &Outcome, scale: &Scal
         f64::from(report.stage.rate) / f64::from(report.stage.plan.partitions * report.stage.plan.replicas);
     let mut drawing = String::new();
     chart::draw(&mut drawing, outcome, scale, quiet)?;
-    let bottom = if outcome.kind.upgrades() {
+    let bottom = if outcome.kind.disturbed() {
         lanes::draw(&mut drawing, outcome, scale, fair, end, BOTTOM + 10.0)?
     } else {
         BOTTOM
@@ -62,7 +64,7 @@ fn figure(out: &mut String, report: &Report<'_>, outcome: &Outcome, scale: &Scal
 <svg viewBox="0 0 {WIDTH} {height:.0}" role="img" aria-label="Latency over time: {}">"#,
         outcome.kind.key(),
         outcome.kind.title(),
-        outcome.kind.summary(),
+        outcome.kind.summary(report.stage.plan.scenario),
         outcome.kind.title(),
     )?;
     seconds(out, scale, bottom)?;
@@ -91,23 +93,33 @@ mod tests {
     use std::collections::BTreeMap;
 
     use super::*;
-    use crate::{outcome::tests::outcome, plan::Plan, run::Stage, settings::Settings, verdict};
+    use crate::{
+        outcome::tests::outcome, plan::Plan, run::Stage, scenario::Scenario, settings::Settings,
+        verdict::Rules,
+    };
 
-    #[test]
-    fn the_page_shows_every_run_and_needs_nothing_from_outside() {
-        let settings = Settings::load(None, &RunKind::ALL).unwrap();
-        let stage = Stage { plan: Plan::standard(), rate: 2_000, seed: 7, settings };
+    fn page(scenario: Scenario) -> String {
+        let settings = Settings::load(None, scenario, &RunKind::ALL).unwrap();
+        let stage = Stage { plan: Plan::standard(scenario), rate: 2_000, seed: 7, settings };
         let outcomes = RunKind::ALL.map(|kind| outcome(kind, 1..=1_000));
         let summaries: BTreeMap<_, _> =
             outcomes.iter().map(|outcome| (outcome.kind, outcome.summary())).collect();
-        let verdicts = verdict::judge(&summaries);
+        let verdicts = Rules::new(scenario, false).judge(&summaries);
         let report =
             Report { stage: &stage, outcomes: &outcomes, summaries: &summaries, verdicts: &verdicts };
-        let page = render(&report).unwrap();
-        assert_eq!(page.matches("<figure").count(), 4);
-        assert!(RunKind::ALL.iter().all(|kind| page.contains(kind.title())));
-        for outside in ["http:", "https:", "src=", "<link", "@import", "url("] {
-            assert!(!page.contains(outside), "{outside}");
+        render(&report).unwrap()
+    }
+
+    #[test]
+    fn the_page_shows_every_run_and_needs_nothing_from_outside() {
+        for scenario in [Scenario::Upgrade, Scenario::Split, Scenario::Merge, Scenario::Migrate] {
+            let page = page(scenario);
+            assert_eq!(page.matches("<figure").count(), 4);
+            assert!(RunKind::ALL.iter().all(|kind| page.contains(kind.title())));
+            assert!(page.contains(&format!("<title>{}</title>", scenario.title())));
+            for outside in ["http:", "https:", "src=", "<link", "@import", "url("] {
+                assert!(!page.contains(outside), "{outside}");
+            }
         }
     }
 

@@ -83,9 +83,11 @@ pub fn cells(samples: &[Sample]) -> Vec<Cell> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::client::Failure;
 
     fn sample(due: u64, latency: u64) -> Sample {
-        Sample { due, latency, error: (latency > 50_000).then(String::new) }
+        let failure = || Failure { status: None, reason: String::new() };
+        Sample { due, latency, error: (latency > 50_000).then(failure) }
     }
 
     #[test]

@@ -15,7 +15,10 @@ pub fn tiles(out: &mut String, report: &Report<'_>) -> fmt::Result {
     writeln!(out, r#"<section class="tiles" aria-label="p99 of each run">"#)?;
     for (kind, summary) in report.summaries {
         let share = summary.p99_us as f64 * 100.0 / slowest as f64;
-        let failed = if summary.failed == 0 { "none failed" } else { "some failed" };
+        let failed = match summary.failed {
+            0 => "none failed".to_owned(),
+            failed => format!("{} failed", text::count(failed)),
+        };
         writeln!(
             out,
             r#"<div class="tile {key}"><h3>{title}</h3><p class="big">{p99}</p><div class="meter"><i style="width:{share:.1}%"></i></div><p>{bad} bad attempts, {failed}</p></div>"#,
@@ -51,7 +54,7 @@ pub fn table(out: &mut String, report: &Report<'_>) -> fmt::Result {
     writeln!(out, "</tr></thead><tbody>")?;
     for (kind, summary) in report.summaries {
         write!(out, r#"<tr class="{}"><th scope="row"><i></i>{}</th>"#, kind.key(), kind.title())?;
-        for cell in table::cells(summary, kind.upgrades()) {
+        for cell in table::cells(summary, kind.disturbed()) {
             write!(out, "<td>{cell}</td>")?;
         }
         writeln!(out, "</tr>")?;

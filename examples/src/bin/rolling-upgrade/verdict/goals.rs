@@ -71,7 +71,8 @@ pub fn maps(kind: RunKind, pool: &Summary, changes: u64) -> Verdict {
 /// Marked replicas are left alone.
 pub fn marked(kind: RunKind, count: u64) -> Verdict {
     let key = kind.key();
-    let text = format!("{key}: {count} attempts at a replica that was marked and not brought back (none may)");
+    let text =
+        format!("{key}: {count} attempts at a replica that was marked and not brought back (none may)");
     verdict(count == 0, text)
 }
 

@@ -46,11 +46,7 @@ impl View {
     }
 
     /// `map` with the addresses of its partitions; those that are `known` are kept.
-    async fn of(
-        map: KeyMap,
-        known: &BTreeMap<u32, Arc<Partition>>,
-        gateway: SocketAddr,
-    ) -> io::Result<Self> {
+    async fn of(map: KeyMap, known: &BTreeMap<u32, Arc<Partition>>, gateway: SocketAddr) -> io::Result<Self> {
         let partitions = map.partitions().iter().map(|number| async move {
             match known.get(number) {
                 Some(partition) => Ok((*number, Arc::clone(partition))),
