@@ -16,7 +16,8 @@ use crate::{Change, Circuit, Now, Report, State, Tally, Timestamp};
 ///
 /// What the breaker promises:
 ///
-/// - [`tick`](Self::tick) comes before every `admit`, `settle` and `probed`, with the same instant;
+/// - before every `admit`, `settle` and `probed` comes [`tick`](Self::tick), with the same instant, as long as the
+///   state's deadline has passed;
 /// - `settle` comes once for each call that was admitted, unless a new epoch began since. Every change of
 ///   the state starts an epoch; calls that are still out then are never heard of again, so a strategy
 ///   forgets its half-open places whenever its state changes;

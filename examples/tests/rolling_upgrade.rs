@@ -39,7 +39,19 @@ fn help_tells_what_it_is_for() {
     let help = program(&["--help"]).unwrap();
     assert!(help.status.success());
     let text = String::from_utf8_lossy(&help.stdout).into_owned();
-    for word in ["--config", "--seed", "--rate", "--out", "--only", "--quick", "report.html", "Exit status"] {
+    for word in [
+        "--scenario",
+        "split",
+        "migrate",
+        "--config",
+        "--seed",
+        "--rate",
+        "--out",
+        "--only",
+        "--quick",
+        "report.html",
+        "Exit status",
+    ] {
         assert!(text.contains(word), "{word} in {text}");
     }
 }

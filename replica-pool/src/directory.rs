@@ -1,7 +1,7 @@
 //! The replicas of a pool by address, over all its partitions.
 
 use std::{
-    collections::HashMap,
+    collections::{HashMap, VecDeque},
     fmt,
     sync::{Arc, Mutex, MutexGuard, PoisonError},
     time::Duration,
@@ -25,12 +25,18 @@ struct Entry<A, H> {
 }
 
 pub(crate) struct Directory<A, H> {
-    entries: Mutex<HashMap<A, Entry<A, H>>>,
+    known: Mutex<Known<A, H>>,
+}
+
+struct Known<A, H> {
+    entries: HashMap<A, Entry<A, H>>,
+    /// Who left, in that order. Some have come back since, or left again.
+    left: VecDeque<(Timestamp, A)>,
 }
 
 impl<A: Address, H> Directory<A, H> {
     pub(crate) fn new() -> Self {
-        Self { entries: Mutex::new(HashMap::new()) }
+        Self { known: Mutex::new(Known { entries: HashMap::new(), left: VecDeque::new() }) }
     }
 
     /// The replica at `address`, for one more set.
@@ -40,8 +46,8 @@ impl<A: Address, H> Directory<A, H> {
         make: impl FnOnce() -> Arc<Replica<A, H>>,
         watch: impl FnOnce(&Arc<Replica<A, H>>) -> Option<Registration<A>>,
     ) -> Arc<Replica<A, H>> {
-        let mut entries = self.lock();
-        let entry = entries.entry(address.clone()).or_insert_with(|| Entry {
+        let mut known = self.lock();
+        let entry = known.entries.entry(address.clone()).or_insert_with(|| Entry {
             replica: make(),
             uses: 0,
             left_at: Timestamp::ZERO,
@@ -56,35 +62,43 @@ impl<A: Address, H> Directory<A, H> {
 
     /// One set less holds the replica at `address`.
     pub(crate) fn leave(&self, address: &A, now: Timestamp) {
-        let mut entries = self.lock();
-        if let Some(entry) = entries.get_mut(address) {
-            entry.uses = entry.uses.saturating_sub(1);
-            if entry.uses == 0 {
-                (entry.left_at, entry.watch) = (now, None);
-                entry.replica.drop_handle();
-            }
+        let mut known = self.lock();
+        let Some(entry) = known.entries.get_mut(address) else { return };
+        entry.uses = entry.uses.saturating_sub(1);
+        if entry.uses == 0 {
+            (entry.left_at, entry.watch) = (now, None);
+            entry.replica.drop_handle();
+            known.left.push_back((now, address.clone()));
         }
     }
 
     /// Forgets replicas that left too long ago.
     pub(crate) fn prune(&self, now: Timestamp) {
-        self.lock().retain(|_, entry| entry.uses > 0 || now.since(entry.left_at) < REMEMBERED);
+        let mut known = self.lock();
+        while let Some((_, address)) =
+            known.left.pop_front_if(|(left_at, _)| now.since(*left_at) >= REMEMBERED)
+        {
+            let forgotten = |entry: &Entry<A, H>| entry.uses == 0 && now.since(entry.left_at) >= REMEMBERED;
+            if known.entries.get(&address).is_some_and(forgotten) {
+                known.entries.remove(&address);
+            }
+        }
     }
 
     /// The places of a set's replicas with the canary worker.
     pub(crate) fn watches(&self, set: &ReplicaSet<A, H>) -> Vec<Arc<Registration<A>>> {
-        let entries = self.lock();
-        let watch = |replica: &Arc<Replica<A, H>>| entries.get(replica.address())?.watch.clone();
+        let known = self.lock();
+        let watch = |replica: &Arc<Replica<A, H>>| known.entries.get(replica.address())?.watch.clone();
         set.replicas().iter().filter_map(watch).collect()
     }
 
-    fn lock(&self) -> MutexGuard<'_, HashMap<A, Entry<A, H>>> {
-        self.entries.lock().unwrap_or_else(PoisonError::into_inner)
+    fn lock(&self) -> MutexGuard<'_, Known<A, H>> {
+        self.known.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
 impl<A: Address, H> fmt::Debug for Directory<A, H> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Directory").field("entries", &self.lock().len()).finish()
+        f.debug_struct("Directory").field("entries", &self.lock().entries.len()).finish()
     }
 }

@@ -79,7 +79,12 @@ impl<A: Address, H: Send + Sync + 'static> ReplicaPool<A, H> {
             overdue |= view.overdue;
             (index, view)
         });
-        let order = rules.all(views, &mut Rng::new());
+        let mut rng = Rng::new();
+        let order = match n {
+            // The best one alone needs no sorting.
+            1 => rules.first(views.map(|(index, view)| (index, view, false)), &mut rng).into_iter().collect(),
+            _ => rules.all(views, &mut rng),
+        };
         let _ = self.partition.look_after(&set, overdue);
         let candidate = |(index, _): (usize, View)| {
             Candidate::new(Arc::clone(&self.partition), Arc::clone(&set.replicas()[index]), set.version())

@@ -58,11 +58,10 @@ impl Core {
     /// Does what is due by time, each step dated at its own deadline.
     pub(super) fn advance(&mut self, now: &Now<'_>) {
         for _ in 0..MOST_STEPS {
-            let due = self.state.until().filter(|until| now.get() >= *until);
-            let tick = self.strategy.tick(now);
-            let before = self.state;
-            self.note(tick, || due.unwrap_or_else(|| now.get()));
-            if due.is_none() || (self.state == before && tick == Tick::SameEpoch) {
+            let Some(due) = self.state.until().filter(|until| now.get() >= *until) else { return };
+            let (before, tick) = (self.state, self.strategy.tick(now));
+            self.note(tick, || due);
+            if self.state == before && tick == Tick::SameEpoch {
                 return;
             }
         }

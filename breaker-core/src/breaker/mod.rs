@@ -137,6 +137,7 @@ impl Breaker {
             Mode::ObserveOnly => {}
             Mode::Automatic => {
                 if let Some((word, deadline)) = self.gate.read()
+                    && word.mode() == Mode::Automatic
                     && let Some(reason) = refusal(word)
                     && deadline.is_none_or(|at| self.setup.clock.now() < at)
                 {

@@ -3,22 +3,29 @@ use std::{fmt, mem, sync::Arc, time::Duration};
 use super::Breaker;
 use crate::{Outcome, Timestamp};
 
-/// What a permit remembers of its admission.
+/// What a permit remembers of its admission, in two words that fit registers.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Ticket {
     /// The epoch; 0, which no circuit is ever in, for a call whose result counts for nothing.
     epoch: u64,
-    started: Option<Timestamp>,
-    would_reject: bool,
+    /// When the call began, or [`UNTIMED`]. For a call that does not count: whether it would have been rejected.
+    started: u64,
 }
+
+const UNTIMED: u64 = u64::MAX;
+const WOULD_REJECT: u64 = 1;
 
 impl Ticket {
     pub(super) const fn counted(epoch: u64, started: Option<Timestamp>) -> Self {
-        Self { epoch, started, would_reject: false }
+        let started = match started {
+            Some(started) => started.as_nanos(),
+            None => UNTIMED,
+        };
+        Self { epoch, started }
     }
 
     pub(super) const fn uncounted(would_reject: bool) -> Self {
-        Self { epoch: 0, started: None, would_reject }
+        Self { epoch: 0, started: if would_reject { WOULD_REJECT } else { UNTIMED } }
     }
 
     pub(super) const fn is_counted(self) -> bool {
@@ -30,7 +37,15 @@ impl Ticket {
     }
 
     pub(super) const fn started(self) -> Option<Timestamp> {
-        self.started
+        if self.is_counted() && self.started != UNTIMED {
+            Some(Timestamp::from_nanos(self.started))
+        } else {
+            None
+        }
+    }
+
+    const fn would_reject(self) -> bool {
+        !self.is_counted() && self.started == WOULD_REJECT
     }
 }
 
@@ -82,7 +97,7 @@ impl<'a> Permit<'a> {
 
     /// Whether the call passed only because the breaker was [observing](crate::Mode::ObserveOnly).
     pub const fn would_reject(&self) -> bool {
-        self.ticket.would_reject
+        self.ticket.would_reject()
     }
 
     fn into_parts(self) -> (&'a Breaker, Ticket) {
@@ -140,7 +155,7 @@ impl OwnedPermit {
 
     /// Whether the call passed only because the breaker was [observing](crate::Mode::ObserveOnly).
     pub fn would_reject(&self) -> bool {
-        self.ticket.would_reject
+        self.ticket.would_reject()
     }
 }
 

@@ -2,8 +2,8 @@
 //!
 //! Loom looks for a race between a store and an earlier load by looking at the last access alone. Where a thread loads a
 //! word and later stores to it, its own load stands there and hides those of others, and the orders in which
-//! they come after the store are never tried (tokio-rs/loom issues 166 and 392). So here each thread also reads a word of its
-//! own when it loads, and a store writes to those of all other threads: their last loads are found there.
+//! they come after the store are never tried (tokio-rs/loom issues 166 and 392). So here each thread leaves a mark of its own
+//! when it loads, and a store first writes over the marks of all other threads: loom finds their last loads there.
 
 use std::sync::{Mutex, PoisonError, atomic::AtomicU64 as Plain};
 
@@ -19,8 +19,8 @@ const MOST_THREADS: usize = 4;
 #[derive(Debug)]
 pub(crate) struct AtomicU64 {
     word: atomic::AtomicU64,
-    loads: [atomic::AtomicU64; MOST_THREADS],
-    /// The threads that `loads` belong to, unseen by loom.
+    marks: [atomic::AtomicU64; MOST_THREADS],
+    /// The threads that `marks` belong to, unseen by loom.
     threads: Mutex<Vec<ThreadId>>,
     /// What was stored last, unseen by loom.
     last: Plain,
@@ -30,14 +30,14 @@ impl AtomicU64 {
     pub(crate) fn new(value: u64) -> Self {
         Self {
             word: atomic::AtomicU64::new(value),
-            loads: std::array::from_fn(|_| atomic::AtomicU64::new(0)),
+            marks: std::array::from_fn(|_| atomic::AtomicU64::new(0)),
             threads: Mutex::default(),
             last: Plain::new(value),
         }
     }
 
     pub(crate) fn load(&self, order: Ordering) -> u64 {
-        self.loads[self.mine()].load(Ordering::Relaxed);
+        self.marks[self.mine()].store(0, Ordering::Relaxed);
         self.word.load(order)
     }
 
@@ -45,7 +45,7 @@ impl AtomicU64 {
         let mine = self.mine();
         let threads = self.threads.lock().unwrap_or_else(PoisonError::into_inner).len();
         for other in (0..threads).filter(|other| *other != mine) {
-            self.loads[other].store(0, Ordering::Relaxed);
+            self.marks[other].store(0, Ordering::Relaxed);
         }
         self.word.store(value, order);
         self.last.store(value, Ordering::Relaxed);

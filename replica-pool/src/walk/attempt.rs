@@ -86,11 +86,11 @@ where
                 Some(gone) => Some(self.gone(gone, !may_go_on)),
             };
         }
-        let replica = replica.address().to_string();
+        let replica = || replica.address().to_string();
         Some(Walked::Ended(match result {
             Some(Ok(answer)) => Ok(answer),
-            Some(Err(source)) => Err(CallError::Remote { replica, source }),
-            None => Err(CallError::TimedOut { replica, after: span.limit }),
+            Some(Err(source)) => Err(CallError::Remote { replica: replica(), source }),
+            None => Err(CallError::TimedOut { replica: replica(), after: span.limit }),
         }))
     }
 

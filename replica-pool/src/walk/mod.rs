@@ -156,7 +156,7 @@ where
         self.record_refresh(Refreshed::Addresses, RefreshReason::Exhausted, request, None);
         if partition.shared.config.when_all_open() == WhenAllOpen::TryLeastBad {
             let forced = |index: &usize| set.replicas()[*index].breaker().mode() == Mode::ForcedOpen;
-            let excluded: Vec<_> = (0..set.replicas().len()).filter(forced).collect();
+            let excluded = (0..set.replicas().len()).filter(forced).collect();
             if let Some((index, view)) = self.choose(&Candidates::without(partition, set, excluded)) {
                 let replica = Arc::clone(&set.replicas()[index]);
                 let lease = Lease::new(Arc::clone(partition), replica, set.version(), self.clock.now(), None);

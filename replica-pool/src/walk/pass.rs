@@ -24,20 +24,48 @@ pub(super) enum Pass<T, E: Error + 'static> {
 pub(super) struct Candidates<'s, A: Address, H> {
     partition: &'s Arc<Partition<A, H>>,
     set: &'s Set<A, H>,
-    tried: Vec<usize>,
+    tried: Tried,
     rejections: Vec<(String, Rejection)>,
+}
+
+/// Who was asked, by place in the set. Most passes ask one.
+#[derive(Debug, Default)]
+pub(super) struct Tried {
+    first: Option<usize>,
+    others: Vec<usize>,
+}
+
+impl Tried {
+    fn push(&mut self, index: usize) {
+        match self.first {
+            None => self.first = Some(index),
+            Some(_) => self.others.push(index),
+        }
+    }
+
+    fn contains(&self, index: usize) -> bool {
+        self.first == Some(index) || self.others.contains(&index)
+    }
+
+    fn is_empty(&self) -> bool {
+        self.first.is_none()
+    }
+}
+
+impl FromIterator<usize> for Tried {
+    fn from_iter<I: IntoIterator<Item = usize>>(indices: I) -> Self {
+        let mut tried = Self::default();
+        indices.into_iter().for_each(|index| tried.push(index));
+        tried
+    }
 }
 
 impl<'s, A: Address, H> Candidates<'s, A, H> {
     fn all(partition: &'s Arc<Partition<A, H>>, set: &'s Set<A, H>) -> Self {
-        Self::without(partition, set, Vec::new())
+        Self::without(partition, set, Tried::default())
     }
 
-    pub(super) fn without(
-        partition: &'s Arc<Partition<A, H>>,
-        set: &'s Set<A, H>,
-        tried: Vec<usize>,
-    ) -> Self {
+    pub(super) fn without(partition: &'s Arc<Partition<A, H>>, set: &'s Set<A, H>, tried: Tried) -> Self {
         Self { partition, set, tried, rejections: Vec::new() }
     }
 }
@@ -106,7 +134,7 @@ where
         let rules = Rules { order: config.order(), trial_ratio };
         let now = Now::of(&*partition.shared.clock);
         let (failed, mut overdue) = (&self.failed, false);
-        let untried = set.replicas().iter().enumerate().filter(|(index, _)| !tried.contains(index));
+        let untried = set.replicas().iter().enumerate().filter(|(index, _)| !tried.contains(*index));
         let views = untried.map(|(index, replica)| {
             let view = View::of(replica, &now, config);
             overdue |= view.overdue;

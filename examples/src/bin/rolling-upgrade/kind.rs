@@ -50,9 +50,12 @@ impl RunKind {
                 "Keeps its map until a replica says that the partition is gone or moving, gives its caller that \
                  answer as it is, and refreshes map and addresses in the background."
             }
-            Self::Static | Self::Canary if scenario.changes_partitions() => {
-                "Looks for its addresses every half second in the background, finds the feed empty, and has the new map \
-                 and the new addresses before the old replicas say a word."
+            Self::Static if scenario.changes_partitions() => {
+                "Looks for its addresses every half second in the background, finds the feed empty, and has the \
+                 new map and the new addresses before the old replicas say a word."
+            }
+            Self::Canary if scenario.changes_partitions() => {
+                "As above. Its circuits start open: each new replica is probed before it is given requests."
             }
             Self::Plain => {
                 "Picks a random replica, tries another when that fails, and refreshes its addresses in the \

@@ -47,7 +47,8 @@ pub fn legend(out: &mut String, report: &Report<'_>) -> fmt::Result {
     keys.push(("bad", "attempts that hit it while it was bad".to_owned()));
     if report.outcomes.iter().any(|outcome| !outcome.views.is_empty()) {
         keys.extend([
-            ("wary", "under it, what the pool thought: circuit half-open (upper line), health pending (lower line)".to_owned()),
+            ("known", "under it, as long as the pool knows it, what the pool thinks: nothing bad".to_owned()),
+            ("wary", "circuit half-open (upper line), health pending (lower line)".to_owned()),
             ("avoid", "circuit open, health bad".to_owned()),
         ]);
     }

@@ -103,7 +103,7 @@ fn pooled(scenario: Scenario, summaries: &Summaries) -> String {
         each.collect::<Vec<_>>().join(" and ")
     };
     let p99 = if scenario.changes_partitions() {
-        each(|pool| pool.maps_fetched, "fetched maps").replace(" 1 fetched maps", " one fetch of the map")
+        each(|pool| pool.maps_fetched, "fetches of the map").replace(" 1 fetches", " one fetch")
     } else {
         each(|pool| pool.bad_attempts, "such attempts")
     };

@@ -47,14 +47,26 @@ pub fn draw(
     hosts.sort_by_key(|host| (host.partition, host.id));
     let mut partition = None;
     for host in hosts {
-        if partition.is_some_and(|previous| previous != host.partition) {
-            y += 10.0;
+        if partition.replace(host.partition) != Some(host.partition) {
+            y = group(out, host, y)?;
         }
-        partition = Some(host.partition);
         y = lane(out, outcome, host, scale, end, y, |slice| {
             bad.get(&(host.id, slice)).map_or(0.0, |&count| (count as f64 / full).min(1.0))
         })?;
     }
+    Ok(y)
+}
+
+/// The name of a partition, and its share of the keys.
+fn group(out: &mut String, host: &HostInfo, top: f64) -> Result<f64, fmt::Error> {
+    let percent = |key: Option<u64>, none: f64| key.map_or(none, |key| key as f64 / u64::MAX as f64 * 100.0);
+    let (from, to) = (percent(host.keys.from, 0.0), percent(host.keys.to, 100.0));
+    let y = top + 17.0;
+    writeln!(
+        out,
+        r#"<text class="group" x="{LEFT}" y="{y:.1}">partition {}: keys from {from:.0} to {to:.0} %</text>"#,
+        host.partition
+    )?;
     Ok(y)
 }
 

@@ -1,31 +1,41 @@
-//! The top of the page: a tile for each run, the verdicts, the table.
+//! The top of the page: a tile for each run with the figure that matters, the verdicts, the table.
 
 use std::fmt::{self, Write};
 
 use super::{Report, page::escape};
 use crate::{
+    outcome::Summary,
     table::{self, HEADS},
     text,
     verdict::Judgement,
 };
 
-/// The p99 of each run, as figures and as bars of one scale.
+/// What matters most of each run, as figures and as bars of one scale.
 pub fn tiles(out: &mut String, report: &Report<'_>) -> fmt::Result {
-    let slowest = report.summaries.values().map(|summary| summary.p99_us).max().unwrap_or(1).max(1);
-    writeln!(out, r#"<section class="tiles" aria-label="p99 of each run">"#)?;
+    let told = report.stage.plan.scenario.changes_partitions();
+    let measure = |summary: &Summary| if told { summary.status_410_404 } else { summary.p99_us };
+    let most = report.summaries.values().map(measure).max().unwrap_or(1).max(1);
+    writeln!(out, r#"<section class="tiles">"#)?;
     for (kind, summary) in report.summaries {
-        let share = summary.p99_us as f64 * 100.0 / slowest as f64;
+        let (key, title) = (kind.key(), kind.title());
         let failed = match summary.failed {
             0 => "none failed".to_owned(),
             failed => format!("{} failed", text::count(failed)),
         };
+        let (figure, unit, note) = if told {
+            let p99 = text::millis(summary.p99_us);
+            (text::count(summary.status_410_404), "bare 410s", format!("{failed}, p99 {p99}"))
+        } else {
+            let bad = text::count(summary.bad_attempts);
+            (text::millis(summary.p99_us), "p99", format!("{bad} bad attempts, {failed}"))
+        };
+        let meter = match measure(summary) as f64 * 100.0 / most as f64 {
+            0.0 => String::new(),
+            share => format!(r#"<i style="width:{share:.1}%"></i>"#),
+        };
         writeln!(
             out,
-            r#"<div class="tile {key}"><h3>{title}</h3><p class="big">{p99}</p><div class="meter"><i style="width:{share:.1}%"></i></div><p>{bad} bad attempts, {failed}</p></div>"#,
-            key = kind.key(),
-            title = kind.title(),
-            p99 = text::millis(summary.p99_us),
-            bad = text::count(summary.bad_attempts),
+            r#"<div class="tile {key}"><h3>{title}</h3><p class="big">{figure} <small>{unit}</small></p><div class="meter">{meter}</div><p>{note}</p></div>"#,
         )?;
     }
     writeln!(out, "</section>")

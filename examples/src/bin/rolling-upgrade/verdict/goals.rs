@@ -63,9 +63,12 @@ pub fn no_bare_gone(kind: RunKind, pool: &Summary) -> Verdict {
 
 /// The gateway is asked for the map once per change.
 pub fn maps(kind: RunKind, pool: &Summary, changes: u64) -> Verdict {
-    let (fetched, key) = (pool.maps_fetched, kind.key());
-    let text = format!("{key}: the map was fetched {fetched} times for {changes} change (once for each)");
-    verdict(fetched == changes, text)
+    let fetched = match pool.maps_fetched {
+        1 => "once".to_owned(),
+        times => format!("{times} times"),
+    };
+    let text = format!("{}: the map was fetched {fetched} for {changes} change (once for each)", kind.key());
+    verdict(pool.maps_fetched == changes, text)
 }
 
 /// Marked replicas are left alone.
