@@ -101,7 +101,7 @@ impl<'a, R, J> Request<'a, R, J> {
         R: Route<A, H>,
         J: Judge<T, E>,
     {
-        let walk = Walk::new(Arc::clone(self.clock), self.limits, self.diagnostics);
+        let walk = Walk::new(&**self.clock, self.limits, self.diagnostics);
         recover(&self.route, walk, &self.judge, body).await
     }
 }

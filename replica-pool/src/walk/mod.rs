@@ -26,7 +26,7 @@ type Set<A, H> = Arc<ReplicaSet<A, H>>;
 pub(crate) struct Walk<'a, A: Address, H: Send + Sync + 'static, T, E> {
     limits: Limits,
     diagnostics: Option<&'a mut Diagnostics>,
-    clock: Arc<dyn Clock>,
+    clock: &'a dyn Clock,
     /// When the call began, as long as that is now.
     began: Option<Timestamp>,
     /// The deadline.
@@ -37,7 +37,8 @@ pub(crate) struct Walk<'a, A: Address, H: Send + Sync + 'static, T, E> {
     attempts: u32,
     /// Whether the addresses of the present partition were asked for because everybody failed.
     resolved: bool,
-    partition: Option<Arc<Partition<A, H>>>,
+    /// Which that is: where it lies in memory.
+    partition: usize,
     /// Who failed in this call.
     failed: Vec<Arc<Replica<A, H>>>,
     trail: Vec<FailedAttempt>,
@@ -67,7 +68,7 @@ where
     E: Error + 'static,
 {
     pub(crate) fn new(
-        clock: Arc<dyn Clock>,
+        clock: &'a dyn Clock,
         limits: Limits,
         diagnostics: Option<&'a mut Diagnostics>,
     ) -> Self {
@@ -82,7 +83,7 @@ where
             rng: Rng::new(),
             attempts: 0,
             resolved: false,
-            partition: None,
+            partition: 0,
             failed: Vec::new(),
             trail: Vec::new(),
             seen: 0,
@@ -107,10 +108,8 @@ where
     where
         Fut: Future<Output = Result<T, E>>,
     {
-        if self.partition.as_ref().is_none_or(|before| !Arc::ptr_eq(before, partition)) {
-            self.partition = Some(Arc::clone(partition));
-            self.resolved = false;
-        }
+        let before = std::mem::replace(&mut self.partition, Arc::as_ptr(partition).addr());
+        self.resolved &= before == self.partition;
         let mut waited = false;
         loop {
             let set = partition.set.load_full();
