@@ -40,16 +40,21 @@ fn main() -> anyhow::Result<()> {
     })
 }
 
-fn runtime(options: &Options) -> anyhow::Result<Runtime> {
-    let mut builder = Builder::new_multi_thread();
-    if let Some(threads) = options.threads {
-        builder.worker_threads(threads.into());
-    }
-    Ok(builder.enable_all().build()?)
+/// One thread is spared the effort of sharing the work.
+fn runtime(options: &Options) -> std::io::Result<Runtime> {
+    let mut builder = match options.threads {
+        1 => Builder::new_current_thread(),
+        threads => {
+            let mut builder = Builder::new_multi_thread();
+            builder.worker_threads(threads.into());
+            builder
+        }
+    };
+    builder.enable_all().build()
 }
 
 async fn run(options: &Options) -> anyhow::Result<()> {
-    let journal = Arc::new(Journal::default());
+    let journal = Arc::new(Journal::new());
     // Before anything is said, so that whoever reads it may send the signal.
     let hangup = Hangup::new()?;
     let settings = settings(options, &journal).await?;
@@ -73,14 +78,20 @@ async fn run(options: &Options) -> anyhow::Result<()> {
         tokio::spawn(Watched { file, overrides, forwarder, journal: Arc::clone(&journal) }.follow(hangup));
     }
     if let Some(address) = first {
-        println!(
-            "\nTry it:\n\n    dig @{} -p {} example.org\n\nCtrl-C ends it.\n",
-            address.ip(),
-            address.port()
-        );
+        let (ip, port) = (address.ip(), address.port());
+        journal.say(format_args!(
+            "
+Try it:
+
+    dig @{ip} -p {port} example.org
+
+Ctrl-C ends it.
+"
+        ));
     }
     stopped().await?;
-    println!("\n{}", Summary(&forwarder));
+    journal.say(format_args!("\n{}", Summary(&forwarder)));
+    journal.close();
     Ok(())
 }
 

@@ -53,9 +53,9 @@ pub(crate) struct Options {
     #[arg(long, value_name = "TIME", default_value = "10s", value_parser = span)]
     pub(crate) idle_timeout: Duration,
 
-    /// Threads to work with. Default: one for each core
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..))]
-    pub(crate) threads: Option<u16>,
+    /// Threads to work with. One takes the least effort for each query, and is enough for tens of thousands a second
+    #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u16).range(1..=256))]
+    pub(crate) threads: u16,
 
     /// Forward nothing: be an upstream server at this address, for tests. SIGUSR1 makes it deaf, SIGUSR2 well again
     #[arg(long, value_name = "ADDRESS")]
