@@ -33,5 +33,5 @@ versions() {
     echo "- dnsmasq $(dnsmasq --version | sed -n '1s/.*version \([^ ]*\).*/\1/p')"
     echo "- Unbound $(unbound -V | sed -n '1s/Version //p')"
     echo "- dnsdist $(dnsdist --version | sed -n '1s/dnsdist \([^ ]*\).*/\1/p')"
-    echo "- dnsperf $(dnsperf -h | sed -n 's/^Version //p' | head -n 1)"
+    echo "- dnsperf $(dnsperf -h 2>/dev/null | sed -n 's/^Version //p' | head -n 1)"
 }

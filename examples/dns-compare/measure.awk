@@ -29,5 +29,5 @@ END {
     sort(1, answered)
     lost = queries - answered - servfail
     printf "%s %d %d %d %.3f %.3f %.3f %.3f %.0f %.2f\n", what, answered, lost, servfail,
-        at(0.5), at(0.99), at(0.999), at(1), seconds ? (answered + servfail) / seconds : 0, used * 1000 / queries
+        at(0.5), at(0.99), at(0.999), at(1), seconds ? (answered + servfail) / seconds : 0, used / queries / 10
 }

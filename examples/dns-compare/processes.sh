@@ -40,11 +40,7 @@ await_port() {
     return 1
 }
 
-# cpu NAME: what it has used, in hundredths of a second.
+# cpu NAME: the microseconds that its threads have run.
 cpu() {
-    local stat
-    stat=$(<"/proc/${started[$1]}/stat")
-    # shellcheck disable=SC2086 # the words behind the name, which may hold blanks
-    set -- ${stat##*) }
-    echo $(((${12} + ${13}) * 100 / $(getconf CLK_TCK)))
+    cat /proc/"${started[$1]}"/task/*/schedstat 2>/dev/null | awk '{ ran += $1 } END { printf "%.0f\n", ran / 1000 }'
 }

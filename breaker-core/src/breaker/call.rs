@@ -1,6 +1,12 @@
-use std::future::Future;
+use std::{
+    future::Future,
+    pin::Pin,
+    task::{Context, Poll},
+};
 
-use super::Breaker;
+use pin_project_lite::pin_project;
+
+use super::{Breaker, Permit};
 use crate::{Classifier, Rejection, classify::OkOrErr};
 
 /// Why a guarded call brought nothing.
@@ -25,8 +31,11 @@ impl Breaker {
     ///
     /// [`CallError::Rejected`] when it was not admitted (`call` is then never polled), [`CallError::Failed`] with
     /// its own error when it failed.
-    pub async fn call<T, E>(&self, call: impl Future<Output = Result<T, E>>) -> Result<T, CallError<E>> {
-        self.call_with(&OkOrErr, call).await
+    pub fn call<T, E, F>(&self, call: F) -> impl Future<Output = Result<T, CallError<E>>> + use<'_, T, E, F>
+    where
+        F: Future<Output = Result<T, E>>,
+    {
+        Guarded { breaker: self, classifier: &OkOrErr, permit: None, call }
     }
 
     /// Like [`call`](Self::call), with the outcome that `classifier` finds. A classifier that panics counts
@@ -35,15 +44,16 @@ impl Breaker {
     /// # Errors
     ///
     /// As for [`call`](Self::call).
-    pub async fn call_with<T, E>(
-        &self,
-        classifier: &impl Classifier<T, E>,
-        call: impl Future<Output = Result<T, E>>,
-    ) -> Result<T, CallError<E>> {
-        let permit = self.acquire().map_err(CallError::Rejected)?;
-        let result = call.await;
-        permit.settle(classifier.classify(&result));
-        result.map_err(CallError::Failed)
+    pub fn call_with<'a, T, E, C, F>(
+        &'a self,
+        classifier: &'a C,
+        call: F,
+    ) -> impl Future<Output = Result<T, CallError<E>>> + use<'a, T, E, C, F>
+    where
+        C: Classifier<T, E>,
+        F: Future<Output = Result<T, E>>,
+    {
+        Guarded { breaker: self, classifier, permit: None, call }
     }
 
     /// Runs `call` on this thread if the circuit admits it. `Ok` counts as a success, `Err` as a failure.
@@ -69,5 +79,47 @@ impl Breaker {
         let result = call();
         permit.settle(classifier.classify(&result));
         result.map_err(CallError::Failed)
+    }
+}
+
+pin_project! {
+    /// A guarded call. Written out, since an `async` block would hold the call twice: as it was given, and where
+    /// it is awaited.
+    struct Guarded<'a, C, F> {
+        breaker: &'a Breaker,
+        classifier: &'a C,
+        permit: Option<Permit<'a>>,
+        #[pin]
+        call: F,
+    }
+}
+
+impl<T, E, C, F> Future for Guarded<'_, C, F>
+where
+    C: Classifier<T, E>,
+    F: Future<Output = Result<T, E>>,
+{
+    type Output = Result<T, CallError<E>>;
+
+    fn poll(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Self::Output> {
+        let this = self.project();
+        // Out of the future while others run, so that their panic gives it back.
+        let permit = match this.permit.take() {
+            Some(permit) => permit,
+            None => match this.breaker.acquire() {
+                Ok(permit) => permit,
+                Err(rejection) => return Poll::Ready(Err(CallError::Rejected(rejection))),
+            },
+        };
+        match this.call.poll(cx) {
+            Poll::Ready(result) => {
+                permit.settle(this.classifier.classify(&result));
+                Poll::Ready(result.map_err(CallError::Failed))
+            }
+            Poll::Pending => {
+                *this.permit = Some(permit);
+                Poll::Pending
+            }
+        }
     }
 }

@@ -1,16 +1,5 @@
-//! Traces with known answers, step by step.
+//! The strategy from outside: traces with known answers, everybody's laws, and a model that keeps all history.
 
-mod replay;
-
-use breaker_static::StaticThreshold;
-use replay::replay;
-
-#[test]
-fn every_step_of_the_measured_traces_answers_as_failsafe_did() {
-    assert_eq!(replay::<StaticThreshold>(include_str!("../golden/static-threshold.jsonl")), 40);
-}
-
-#[test]
-fn every_reported_fault_has_its_right_answer() {
-    assert_eq!(replay::<StaticThreshold>(include_str!("../golden/cases.jsonl")), 6);
-}
+mod conformance;
+mod golden;
+mod model;

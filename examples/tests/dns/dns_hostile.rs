@@ -89,9 +89,9 @@ async fn an_answer_to_another_question_is_a_failure_and_the_next_server_is_asked
     })
     .await;
     let second = good(2).await;
-    let blocks = r#""circuitBreaker": { "failureThreshold": 1, "testDelay": "PT1H" }"#;
-    let mut program =
-        Program::with(&[first.address, second.address], blocks, &["--attempt-timeout", "10s"]).await;
+    let blocks = r#""circuitBreaker": { "failureThreshold": 1, "testDelay": "PT1H" },
+                    "replicaPool": { "attemptTimeout": "1h", "hedgeAfter": "1h", "deadline": "1h" }"#;
+    let mut program = Program::with(&[first.address, second.address], blocks, &[]).await;
     assert_eq!(last_of(&over_udp(program.address, "example.org.").await), Some(2));
     program.says(&format!("{} over UDP: closed -> open", first.address)).await;
     assert_eq!(last_of(&over_tcp(program.address, "example.org.").await), Some(2));

@@ -62,8 +62,9 @@ async fn the_refusal_of_all_servers_is_passed_on() {
 async fn a_port_that_refuses_is_a_failure_and_is_noticed_at_once() {
     let (refusing, _held) = refusing_port().await;
     let well = good(2).await;
-    let patient = ["--attempt-timeout", "10s", "--deadline", "20s"];
-    let mut program = Program::with(&[refusing, well.address], STRICT, &patient).await;
+    let patient = ["--attempt-timeout", "1h", "--deadline", "1h"];
+    let blocks = format!(r#"{STRICT}, "replicaPool": {{ "hedgeAfter": "1h" }}"#);
+    let mut program = Program::with(&[refusing, well.address], &blocks, &patient).await;
     assert_eq!(last_of(&over_udp(program.address, "example.org.").await), Some(2));
     program.says(&format!("{refusing} over UDP: closed -> open")).await;
     assert_eq!(last_of(&over_tcp(program.address, "example.org.").await), Some(2));
@@ -111,6 +112,24 @@ async fn a_server_that_recovers_gets_its_traffic_back_after_a_query_over_the_rea
     assert_eq!(last_of(&over_udp(program.address, "example.org.").await), Some(1));
     let canary = first.seen().into_iter().find(|seen| seen.bytes.len() == 17);
     assert!(canary.is_some(), "it was asked for the name servers of the root");
+}
+
+#[tokio::test]
+async fn the_only_server_is_asked_although_its_circuit_is_open() {
+    let well = Arc::new(AtomicBool::new(false));
+    let state = Arc::clone(&well);
+    let server = Server::start(move |query, _| {
+        let answer = address(query, 1);
+        // At first it breaks off.
+        vec![if state.load(Ordering::Relaxed) { answer } else { answer[..20].to_vec() }]
+    })
+    .await;
+    let mut program = Program::with(&[server.address], STRICT, &[]).await;
+    let answer = over_udp(program.address, "example.org.").await;
+    assert_eq!(answer.response_code, ResponseCode::ServFail);
+    program.says("closed -> open").await;
+    well.store(true, Ordering::Relaxed);
+    assert_eq!(last_of(&over_udp(program.address, "example.org.").await), Some(1));
 }
 
 #[tokio::test]

@@ -2,12 +2,12 @@
 
 use loom::thread;
 
-use super::kit::{Bench, DELAY, Rules, explore};
+use super::kit::{Bench, DELAY, Rules, explore, explore_bounded};
 use crate::{Circuit, Outcome, RejectionReason, Settlement, Timestamp};
 
 #[test]
 fn acquired_settled_and_dropped_across_a_trip() {
-    explore(|| {
+    explore_bounded(3, || {
         let bench = Bench::new(Rules::default());
         let (one, two) = (bench.breaker.clone(), bench.breaker.clone());
         let succeeding = thread::spawn(move || one.acquire().map(|permit| permit.settle(Outcome::Success)));
@@ -46,7 +46,7 @@ fn of_two_failures_at_once_one_opens_and_the_other_is_stale() {
 
 #[test]
 fn a_result_from_before_the_trip_decides_nothing_after_it() {
-    explore(|| {
+    explore_bounded(3, || {
         let bench = Bench::new(Rules::default());
         let late = bench.breaker.acquire_owned().unwrap();
         bench.call(Outcome::Failure);
@@ -64,7 +64,7 @@ fn a_result_from_before_the_trip_decides_nothing_after_it() {
 
 #[test]
 fn a_permit_from_before_the_trip_gives_no_place_back_after_it() {
-    explore(|| {
+    explore_bounded(3, || {
         let bench = Bench::new(Rules::default());
         let late = bench.breaker.acquire_owned().unwrap();
         bench.call(Outcome::Failure);

@@ -7,7 +7,7 @@ use loom::{
     thread,
 };
 
-use super::kit::{Bench, DELAY, Rules, explore};
+use super::kit::{Bench, DELAY, Rules, explore, explore_bounded};
 use crate::{Breaker, Event, ManualClock, Outcome};
 
 /// A breaker whose observer checks that it is alone, and takes a step in which others may run.
@@ -72,7 +72,7 @@ fn an_event_that_comes_as_the_teller_ends_is_told() {
 
 #[test]
 fn an_observer_that_uses_the_breaker_hears_of_what_it_did_in_its_turn() {
-    explore(|| {
+    explore_bounded(3, || {
         // A trip is answered with a reset: the circuit is closed again before anyone hears of it.
         let scene = Scene::new(|breaker, event| {
             if event.epoch == 2 {
@@ -92,7 +92,7 @@ fn an_observer_that_uses_the_breaker_hears_of_what_it_did_in_its_turn() {
 
 #[test]
 fn a_half_open_circuit_that_trips_and_recovers_tells_a_consistent_story() {
-    explore(|| {
+    explore_bounded(3, || {
         let scene = Scene::new(|_, _| {});
         scene.breaker.acquire().unwrap().settle(Outcome::Failure);
         scene.clock.advance(DELAY);

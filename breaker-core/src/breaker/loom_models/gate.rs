@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use loom::thread;
 
-use super::kit::explore;
+use super::kit::explore_bounded;
 use crate::{
     Mode, State, Timestamp,
     breaker::gate::{Gate, Word},
@@ -20,7 +20,7 @@ fn half_open(secs: Option<u64>) -> State {
 
 /// One writer goes through `story`; two readers look meanwhile.
 fn read_while_written(story: Vec<(Word, State)>) {
-    explore(move || {
+    explore_bounded(3, move || {
         let (first, then) = story.split_first().unwrap();
         let gate = Arc::new(Gate::new(first.0, first.1));
         let read = |gate: Arc<Gate>, story: Vec<(Word, State)>| {

@@ -1,10 +1,13 @@
 //! What the models share: a small strategy, a breaker of it, and the count of interleavings.
 
 use std::{
+    future::Future,
+    pin::pin,
     sync::{
         Arc, Mutex,
         atomic::{AtomicUsize, Ordering},
     },
+    task::{Context, Poll, Wake},
     thread,
     time::Duration,
 };
@@ -231,6 +234,25 @@ impl Bench {
         let epochs: Vec<u64> = self.told.lock().unwrap().iter().map(|event| event.epoch).collect();
         let wanted: Vec<u64> = (2..=self.breaker.epoch()).collect();
         assert_eq!(epochs, wanted);
+    }
+}
+
+/// Waits for `future`, parked while it is pending. Loom's own one wakes up without a reason now and then, which a breaker
+/// must bear, but which multiplies the interleavings.
+pub(super) fn block_on<F: Future>(future: F) -> F::Output {
+    struct Unpark(loom::thread::Thread);
+    impl Wake for Unpark {
+        fn wake(self: Arc<Self>) {
+            self.0.unpark();
+        }
+    }
+    let waker = Arc::new(Unpark(loom::thread::current())).into();
+    let (mut context, mut future) = (Context::from_waker(&waker), pin!(future));
+    loop {
+        if let Poll::Ready(output) = future.as_mut().poll(&mut context) {
+            return output;
+        }
+        loom::thread::park();
     }
 }
 

@@ -4,14 +4,14 @@ use std::sync::Arc;
 
 use loom::thread;
 
-use super::kit::{Bench, DELAY, LEASE, LoomClock, Rules, explore};
+use super::kit::{Bench, DELAY, LEASE, LoomClock, Rules, explore, explore_bounded};
 use crate::{Circuit, Outcome, Settlement, Timestamp};
 
 const PATIENT: Rules = Rules { failures: 1, window: 1, places: 1, successes: 9 };
 
 #[test]
 fn an_expired_place_goes_to_one_newcomer_and_its_late_return_to_nobody() {
-    explore(|| {
+    explore_bounded(2, || {
         let bench = Bench::due(PATIENT);
         let lost = bench.breaker.acquire_owned().unwrap();
         bench.clock.advance(LEASE);
@@ -28,7 +28,7 @@ fn an_expired_place_goes_to_one_newcomer_and_its_late_return_to_nobody() {
 
 #[test]
 fn a_lease_that_ends_at_any_moment_leaves_one_call_out() {
-    explore(|| {
+    explore_bounded(3, || {
         let clock = Arc::new(LoomClock::at(Timestamp::ZERO));
         let breaker = Arc::new(Bench::builder(Rules::default(), clock.clone()).build().unwrap());
         breaker.acquire().unwrap().settle(Outcome::Failure);

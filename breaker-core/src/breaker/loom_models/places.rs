@@ -7,7 +7,7 @@ use std::sync::{
 
 use loom::thread;
 
-use super::kit::{Bench, Rules, explore};
+use super::kit::{Bench, Rules, explore_bounded};
 use crate::{Circuit, Outcome, OwnedPermit, Rejection, RejectionReason, Settlement};
 
 const PATIENT: Rules = Rules { failures: 1, window: 1, places: 1, successes: 9 };
@@ -21,7 +21,7 @@ fn half_open(acquired: &Result<OwnedPermit, Rejection>) {
 
 #[test]
 fn one_of_three_gets_the_one_place() {
-    explore(|| {
+    explore_bounded(2, || {
         let bench = Bench::due(PATIENT);
         let acquire = || {
             let breaker = bench.breaker.clone();
@@ -39,7 +39,7 @@ fn one_of_three_gets_the_one_place() {
 
 #[test]
 fn two_of_three_get_the_two_places() {
-    explore(|| {
+    explore_bounded(2, || {
         let bench = Bench::due(Rules { places: 2, ..PATIENT });
         let acquire = || {
             let breaker = bench.breaker.clone();
@@ -54,7 +54,7 @@ fn two_of_three_get_the_two_places() {
 
 #[test]
 fn a_place_that_is_given_back_is_taken_by_one_other() {
-    explore(|| {
+    explore_bounded(3, || {
         let bench = Bench::due(PATIENT);
         let (out, breaker) = (Arc::new(AtomicUsize::new(0)), bench.breaker.clone());
         let use_it = move |outcome: Option<Outcome>| {
@@ -69,12 +69,13 @@ fn a_place_that_is_given_back_is_taken_by_one_other() {
                 }
             }
         };
-        let (one, two) = (use_it.clone(), use_it.clone());
-        let one = thread::spawn(move || one(None));
-        let two = thread::spawn(move || two(Some(Outcome::Ignored)));
+        let other = use_it.clone();
+        let other = thread::spawn(move || {
+            other(None);
+            other(Some(Outcome::Ignored));
+        });
         use_it(Some(Outcome::Success));
-        one.join().unwrap();
-        two.join().unwrap();
+        other.join().unwrap();
         assert!(bench.breaker.acquire().is_ok(), "no place was lost");
         assert_eq!(bench.circuit(), Circuit::HalfOpen);
     });
@@ -82,7 +83,7 @@ fn a_place_that_is_given_back_is_taken_by_one_other() {
 
 #[test]
 fn a_state_that_is_due_never_reads_as_open_while_someone_commits_it() {
-    explore(|| {
+    explore_bounded(3, || {
         let bench = Bench::due(PATIENT);
         let breaker = bench.breaker.clone();
         let committing = thread::spawn(move || drop(breaker.acquire()));

@@ -2,7 +2,7 @@
 
 use loom::thread;
 
-use super::kit::{Bench, Rules, explore};
+use super::kit::{Bench, Rules, explore, explore_bounded};
 use crate::{Circuit, Outcome, Settlement};
 
 /// Two failures of the last four calls open it; so far there were successes alone.
@@ -32,7 +32,7 @@ fn a_success_beside_a_failure_does_not_hide_it() {
 
 #[test]
 fn two_failures_among_successes_open_the_circuit_whatever_the_order() {
-    explore(|| {
+    explore_bounded(3, || {
         let bench = steady();
         let call = |outcome| {
             let breaker = bench.breaker.clone();

@@ -65,6 +65,7 @@ impl Run<'_> {
         self.wait_for_deadline(0)?;
         self.commit_due()?;
         if self.epoch == epoch {
+            self.begin()?;
             return broken(
                 Law::NeverStuck,
                 "half-open in the same epoch after its deadline, with all its calls lost",

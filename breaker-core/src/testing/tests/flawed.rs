@@ -35,8 +35,8 @@ pub(super) enum Flaw {
     TrustsEvidence,
     /// `state_at` does not know that a delay ends.
     ReadsAsOpen,
-    /// A tick drops what the window held.
-    TickForgets,
+    /// A tick closes the circuit when the delay has passed, and `state_at` says half-open.
+    TickCloses,
     /// Reading the tally counts readings where nobody sees it, and after the thirtieth it takes no more failures.
     CountsReadings,
     /// Reading the tally counts readings.
@@ -63,8 +63,6 @@ pub(super) enum Flaw {
     OpensAtSuccess,
     /// Steady after two successes, with a failure still in the window.
     SteadyTooSoon,
-    /// A tick ends an open state after half of its delay.
-    OpensEarly,
     /// A tick does not end an open state.
     StaysOpen,
     /// Each failed probe makes the open state longer.
@@ -83,11 +81,11 @@ pub(super) enum Flaw {
 
 impl Flaw {
     /// Each with the law that it breaks.
-    pub(super) const ALL: [(Self, Law); 25] = [
+    pub(super) const ALL: [(Self, Law); 24] = [
         (Self::Overflows, Law::NoPanic),
         (Self::TrustsEvidence, Law::NoPanic),
         (Self::ReadsAsOpen, Law::StateAtAgreesWithTick),
-        (Self::TickForgets, Law::StateAtAgreesWithTick),
+        (Self::TickCloses, Law::StateAtAgreesWithTick),
         (Self::CountsReadings, Law::ReadingChangesNothing),
         (Self::ShowsReadings, Law::ReadingChangesNothing),
         (Self::ChangesItsMind, Law::ReadingChangesNothing),
@@ -101,7 +99,6 @@ impl Flaw {
         (Self::RemembersOldCalls, Law::OlderEpochsChangeNothing),
         (Self::OpensAtSuccess, Law::SuccessesNeverOpen),
         (Self::SteadyTooSoon, Law::SteadyMeansUnchanged),
-        (Self::OpensEarly, Law::OpenUntilItsDeadline),
         (Self::StaysOpen, Law::OpenUntilItsDeadline),
         (Self::ProbesProlong, Law::OpenUntilItsDeadline),
         (Self::AdoptsNothing, Law::EvidenceSurvives),
@@ -210,17 +207,13 @@ impl Strategy for Machine {
     }
 
     fn tick(&mut self, now: &Now<'_>) -> Tick {
-        if self.has(Flaw::TickForgets) && self.window.tally().calls == 2 {
-            self.window.clear();
-        }
-        let Some(until) = self.state.until() else { return Tick::SameEpoch };
         let half_open = self.state.circuit() == Circuit::HalfOpen;
-        let due = match self.flaw {
-            Flaw::OpensEarly if !half_open => now.get() + DELAY / 2 >= until,
-            Flaw::StaysOpen if !half_open => false,
-            _ => now.get() >= until,
-        };
-        if !due {
+        let stays = self.has(Flaw::StaysOpen) && !half_open;
+        if stays || self.state.until().is_none_or(|until| now.get() < until) {
+            return Tick::SameEpoch;
+        }
+        if self.has(Flaw::TickCloses) && !half_open {
+            self.enter(State::Closed);
             return Tick::SameEpoch;
         }
         self.enter(State::HalfOpen { until: None });

@@ -48,7 +48,8 @@ fn apart(options: &Options, replicas: u32) -> anyhow::Result<Row> {
         ("--seed", *seed),
     ];
     let arguments = arguments.map(|(name, number)| format!("{name}={number}"));
-    let program = Command::new(env::current_exe()?).arg("--json").args(arguments).stderr(Stdio::inherit()).output();
+    let program =
+        Command::new(env::current_exe()?).arg("--json").args(arguments).stderr(Stdio::inherit()).output();
     let output = program?;
     ensure!(output.status.success(), "the run with {replicas} replicas failed");
     serde_json::from_slice(&output.stdout).context("the run did not report")

@@ -5,7 +5,9 @@ use crate::run::Row;
 type Line = (&'static str, fn(&Row) -> String);
 
 const LINES: [Line; 15] = [
-    ("memory for each replica", |row| row.bytes.map_or("unknown".to_owned(), |bytes| format!("{bytes:.0} B"))),
+    ("memory for each replica", |row| {
+        row.bytes.map_or("unknown".to_owned(), |bytes| format!("{bytes:.0} B"))
+    }),
     ("start: all addresses found after", |row| seconds(row.found)),
     ("start: then, until all circuits are closed", |row| seconds(row.start)),
     ("start: most probes at a time", |row| row.start_in_flight.to_string()),

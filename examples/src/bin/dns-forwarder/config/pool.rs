@@ -1,7 +1,7 @@
 use std::time::Duration;
 
 use breaker_core::config::{BlockConfig, IsoDuration, Violations};
-use replica_pool::config::{HedgeAfter, Order, PoolConfig, PoolKeys};
+use replica_pool::config::{HedgeAfter, Order, PoolConfig, PoolKeys, WhenAllOpen};
 
 /// Longer than most servers ever take, shorter than people notice.
 const SUSPECT_AFTER: Duration = Duration::from_millis(100);
@@ -17,6 +17,8 @@ impl BlockConfig for ForwarderPool {
         let keys = PoolKeys {
             // The first server of a company's list is there for a reason.
             order: keys.order.or(Some(Order::Listed)),
+            // A datagram more harms nobody, and the network may be back before a circuit knows.
+            when_all_open: keys.when_all_open.or(Some(WhenAllOpen::TryLeastBad)),
             // A client's patience is 5 s.
             attempt_timeout: keys.attempt_timeout.or(Some(IsoDuration::from_secs(1))),
             deadline: keys.deadline.or(Some(IsoDuration::from_secs(4))),

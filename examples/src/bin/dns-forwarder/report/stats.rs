@@ -21,8 +21,9 @@ pub(crate) struct Stats {
 
 impl Default for Stats {
     fn default() -> Self {
-        // Three digits, whatever the number.
-        let answered = Histogram::new(3).unwrap_or_else(|error| unreachable!("{error}"));
+        // Microseconds, up to a minute, to three digits.
+        let answered =
+            Histogram::new_with_bounds(1, 60_000_000, 3).unwrap_or_else(|error| unreachable!("{error}"));
         Self {
             clock: MonotonicClock::new(),
             answered: Mutex::new(answered),
@@ -41,7 +42,11 @@ impl Stats {
 
     /// A query that began at `begun` got its answer.
     pub(crate) fn answered(&self, begun: Timestamp) {
-        let micros = u64::try_from(self.clock.now().since(begun).as_micros()).unwrap_or(u64::MAX);
+        self.record(begun, self.clock.now());
+    }
+
+    fn record(&self, begun: Timestamp, ended: Timestamp) {
+        let micros = u64::try_from(ended.since(begun).as_micros()).unwrap_or(u64::MAX);
         self.answered.lock().unwrap_or_else(PoisonError::into_inner).saturating_record(micros);
     }
 
@@ -112,5 +117,23 @@ impl Drop for Attempt<'_> {
         if !self.ended {
             self.tally.given_up.fetch_add(1, Ordering::Relaxed);
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn latencies_are_those_of_answered_queries() {
+        let stats = Stats::default();
+        stats.unanswered();
+        let now = stats.begin();
+        for millis in 1..=100 {
+            stats.record(now, now + Duration::from_millis(millis));
+        }
+        let (answered, spans) = stats.latencies();
+        assert_eq!((answered, stats.failures()), (100, [1, 0, 0]));
+        assert_eq!(spans.map(|span| (span.as_secs_f64() * 1_000.0).round()), [50.0, 99.0, 100.0]);
     }
 }

@@ -68,8 +68,10 @@ impl Port {
                     place.answered = true;
                     return reply.unwrap_or_else(|_| Err(io::ErrorKind::ConnectionAborted.into()));
                 }
-                readable = self.socket.readable() => {
-                    readable?;
+                ready = self.socket.ready(Interest::READABLE | Interest::ERROR) => {
+                    if ready?.is_error() {
+                        self.tell_error();
+                    }
                     self.hand_out();
                 }
             }
@@ -118,6 +120,16 @@ impl Port {
                 }
                 Ok(())
             })
+        });
+    }
+
+    /// Tells those who wait that the server's port refuses, or what else is wrong.
+    fn tell_error(&self) {
+        let _ = self.socket.try_io(Interest::ERROR, || {
+            if let Some(error) = self.socket.take_error()? {
+                self.fail_all_but(None, error.kind());
+            }
+            Err::<(), _>(io::ErrorKind::WouldBlock.into())
         });
     }
 

@@ -22,7 +22,7 @@ use replica_pool::{Gateway, GatewayError, ReplicaPool, Verdict};
 type Path = (&'static str, fn(u32));
 
 const PATHS: [Path; 16] = [
-    ("loop", |n| (0..n).for_each(|i| drop(black_box(i)))),
+    ("loop", |n| (0..n).for_each(|i| _ = black_box(i))),
     ("closed", |n| guard(&settled(StaticThreshold::default()), n, 0)),
     ("closed-canary", |n| guard(&settled(canary(InitialState::Closed, SlidingWindowType::CountBased)), n, 0)),
     ("closed-canary-time", |n| {

@@ -1,0 +1,189 @@
+//! Other crates' breakers, set up as nearly alike as they can be.
+
+use std::{
+    future::{Future, Ready, poll_fn, ready},
+    pin::pin,
+    sync::Arc,
+    task::{Context, Poll, Wake, Waker},
+    thread::{self, Thread},
+    time::Duration,
+};
+
+use failsafe::{CircuitBreaker as _, backoff, failure_policy};
+use tower_resilience_circuitbreaker::{
+    CircuitBreaker, CircuitBreakerError, CircuitBreakerLayer, DefaultClassifier, SlidingWindowType,
+};
+use tower_service::Service;
+
+use crate::{measure::Subject, ours::work};
+
+const HOUR: Duration = Duration::from_secs(3_600);
+const WINDOW: Duration = Duration::from_secs(30);
+
+pub struct Recloser(Arc<recloser::Recloser>);
+
+impl Subject for Recloser {
+    const NAME: &'static str = "recloser";
+    type Handle = Arc<recloser::Recloser>;
+
+    fn build() -> Self {
+        let builder = recloser::Recloser::custom().error_rate(0.5).closed_len(100).half_open_len(1);
+        Self(Arc::new(builder.open_wait(HOUR).build()))
+    }
+
+    fn handle(&self) -> Self::Handle {
+        Arc::clone(&self.0)
+    }
+
+    #[inline(always)]
+    fn call(handle: &mut Self::Handle, fails: bool) -> bool {
+        !matches!(handle.call(|| work(fails)), Err(recloser::Error::Rejected))
+    }
+}
+
+type Machine<P> = failsafe::StateMachine<P, ()>;
+type Consecutive = failure_policy::ConsecutiveFailures<backoff::Constant>;
+type OverTime = failure_policy::SuccessRateOverTimeWindow<backoff::Constant>;
+
+/// It has no count window: 50 failures in a row.
+pub struct Failsafe(Machine<Consecutive>);
+
+impl Subject for Failsafe {
+    const NAME: &'static str = "failsafe";
+    type Handle = Machine<Consecutive>;
+
+    fn build() -> Self {
+        let policy = failure_policy::consecutive_failures(50, backoff::constant(HOUR));
+        Self(failsafe::Config::new().failure_policy(policy).build())
+    }
+
+    fn handle(&self) -> Self::Handle {
+        self.0.clone()
+    }
+
+    #[inline(always)]
+    fn call(handle: &mut Self::Handle, fails: bool) -> bool {
+        !matches!(handle.call(|| work(fails)), Err(failsafe::Error::Rejected))
+    }
+}
+
+/// A moving average over 30 s.
+pub struct FailsafeTime(Machine<OverTime>);
+
+impl Subject for FailsafeTime {
+    const NAME: &'static str = "failsafe";
+    type Handle = Machine<OverTime>;
+
+    fn build() -> Self {
+        let policy = failure_policy::success_rate_over_time_window(0.5, 100, WINDOW, backoff::constant(HOUR));
+        Self(failsafe::Config::new().failure_policy(policy).build())
+    }
+
+    fn handle(&self) -> Self::Handle {
+        self.0.clone()
+    }
+
+    #[inline(always)]
+    fn call(handle: &mut Self::Handle, fails: bool) -> bool {
+        !matches!(handle.call(|| work(fails)), Err(failsafe::Error::Rejected))
+    }
+}
+
+/// A service that answers at once.
+#[derive(Clone)]
+pub struct Work;
+
+impl Service<bool> for Work {
+    type Response = u64;
+    type Error = ();
+    type Future = Ready<Result<u64, ()>>;
+
+    fn poll_ready(&mut self, _: &mut Context<'_>) -> Poll<Result<(), ()>> {
+        Poll::Ready(Ok(()))
+    }
+
+    fn call(&mut self, fails: bool) -> Self::Future {
+        ready(work(fails))
+    }
+}
+
+type Guarded = CircuitBreaker<Work, DefaultClassifier>;
+
+async fn guard(service: &mut Guarded, fails: bool) -> bool {
+    if poll_fn(|cx| service.poll_ready(cx)).await.is_err() {
+        return false;
+    }
+    !matches!(service.call(fails).await, Err(CircuitBreakerError::OpenCircuit))
+}
+
+pub struct Tower(Guarded);
+
+impl Subject for Tower {
+    const NAME: &'static str = "tower-resilience";
+    type Handle = Guarded;
+
+    fn build() -> Self {
+        let builder = CircuitBreakerLayer::builder().failure_rate_threshold(0.5).sliding_window_size(100);
+        let layer = builder.minimum_number_of_calls(100).wait_duration_in_open(HOUR).build();
+        Self(layer.expect("the settings are valid").layer_fn(Work))
+    }
+
+    fn handle(&self) -> Self::Handle {
+        self.0.clone()
+    }
+
+    #[inline(always)]
+    fn call(handle: &mut Self::Handle, fails: bool) -> bool {
+        block_on(guard(handle, fails))
+    }
+}
+
+/// The calls of the last 30 s.
+pub struct TowerTime(Guarded);
+
+impl Subject for TowerTime {
+    const NAME: &'static str = "tower-resilience";
+    type Handle = Guarded;
+
+    fn build() -> Self {
+        let builder = CircuitBreakerLayer::builder().failure_rate_threshold(0.5).minimum_number_of_calls(100);
+        let builder =
+            builder.sliding_window_type(SlidingWindowType::TimeBased).sliding_window_duration(WINDOW);
+        let layer = builder.wait_duration_in_open(HOUR).build();
+        Self(layer.expect("the settings are valid").layer_fn(Work))
+    }
+
+    fn handle(&self) -> Self::Handle {
+        self.0.clone()
+    }
+
+    #[inline(always)]
+    fn call(handle: &mut Self::Handle, fails: bool) -> bool {
+        block_on(guard(handle, fails))
+    }
+}
+
+struct Unpark(Thread);
+
+impl Wake for Unpark {
+    fn wake(self: Arc<Self>) {
+        self.0.unpark();
+    }
+}
+
+thread_local! {
+    static WAKER: Waker = Arc::new(Unpark(thread::current())).into();
+}
+
+/// Its lock is asynchronous: a call that has to wait parks the thread.
+fn block_on<F: Future>(future: F) -> F::Output {
+    let mut future = pin!(future);
+    WAKER.with(|waker| {
+        loop {
+            match future.as_mut().poll(&mut Context::from_waker(waker)) {
+                Poll::Ready(output) => return output,
+                Poll::Pending => thread::park(),
+            }
+        }
+    })
+}
