@@ -51,18 +51,23 @@ where
                 // The map, once; and there is nothing to wait for if it leads elsewhere.
                 let asks = map == MapAge::AsFound;
                 map = MapAge::AskedSince;
-                let elsewhere =
-                    asks && matches!(refresh_map(route, &mut walk, &leg, false, true).await, Some((true, _)));
+                let elsewhere = asks
+                    && matches!(
+                        refresh_map(route, &mut walk, &leg, false, Ask::Newer).await,
+                        Some((true, _))
+                    );
                 elsewhere || walk.pause(pause.trip()).await
             }
             Gone::Partition => {
-                let answer = refresh_map(route, &mut walk, &leg, first, !first).await;
+                let ask = if first { Ask::Elsewhere } else { Ask::Since };
+                let answer = refresh_map(route, &mut walk, &leg, first, ask).await;
                 map = answer.map_or(map, |(_, age)| age);
                 first || answer.is_some()
             }
             Gone::Splitting | Gone::Migrating => {
                 let waited = first || walk.pause(pause.trip()).await;
-                let answered = waited && refresh_map(route, &mut walk, &leg, first, true).await.is_some();
+                let answered =
+                    waited && refresh_map(route, &mut walk, &leg, first, Ask::Newer).await.is_some();
                 if answered && gone == Gone::Migrating {
                     refresh_addresses(route, &mut walk, &leg, first).await;
                 }
@@ -112,14 +117,25 @@ where
     }
 }
 
-/// Asks for the map and waits, unless the one at hand leads elsewhere and need not be `anew`. Says whether the request goes
-/// elsewhere now, and by a map of what age; `None` when the map did not come in time.
+/// How much a request wants to know of the map.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Ask {
+    /// One that is newer than the one it was routed by.
+    Newer,
+    /// One that leads elsewhere, or was asked for since the request found its partition gone.
+    Elsewhere,
+    /// One that was asked for since.
+    Since,
+}
+
+/// Asks for the map as far as need be, and waits. Says whether the request goes elsewhere now, and by a map of what
+/// age; `None` when the map did not come in time.
 async fn refresh_map<A, H, T, E, R>(
     route: &R,
     walk: &mut Walk<'_, A, H, T, E>,
     before: &Leg<A, H>,
     always: bool,
-    anew: bool,
+    ask: Ask,
 ) -> Option<(bool, MapAge)>
 where
     A: Address,
@@ -132,16 +148,15 @@ where
     loop {
         let leg = route.leg().ok()?;
         let elsewhere = !Arc::ptr_eq(&leg.partition, &before.partition);
-        if age == MapAge::AskedSince || (elsewhere && !anew) {
+        if age == MapAge::AskedSince || (elsewhere && ask != Ask::Since) {
             return Some((elsewhere, age));
         }
-        let Some(asked) = route.refresh_map(leg.map_version) else {
-            return Some((false, MapAge::AskedSince));
-        };
+        let seen = if ask == Ask::Newer { before.map_version } else { leg.map_version };
+        let Some(asked) = route.refresh_map(seen) else { return Some((false, MapAge::AskedSince)) };
         // A question that was under way may be older than what was found gone; the one after it is not.
         let joined = matches!(asked.request, Request::Run { started: false, .. });
         walk.wait_for(asked, RefreshReason::Gone, always).await?;
-        if !joined || std::mem::replace(&mut joined_before, true) {
+        if !joined || ask == Ask::Newer || std::mem::replace(&mut joined_before, true) {
             age = MapAge::AskedSince;
         }
     }

@@ -141,10 +141,12 @@ impl<K: Key, P: PartitionId, A: Address, H: Send + Sync + 'static> Router<K, P, 
         table.cells[index].partition(|| {
             let partition = table.map.partitions()[index].clone();
             let source = Arc::new(Bound { partition, gateway: Arc::clone(&self.gateway) as Arc<_> });
-            let (router, version) = (Weak::clone(&self.itself), table.map.version());
+            let router = Weak::clone(&self.itself);
             let on_vanished = move || {
+                // Whoever tells this has not been retired: the present map still leads there.
                 if let Some(router) = router.upgrade() {
-                    let _ = router.ask_for_map(Some(version), RefreshReason::Gone);
+                    let version = router.table().map(|table| table.map.version());
+                    let _ = router.ask_for_map(version, RefreshReason::Gone);
                 }
             };
             Partition::new(Arc::clone(&self.shared), source, Some(Box::new(on_vanished)))

@@ -31,6 +31,8 @@ pub(crate) struct Walk<'a, A: Address, H: Send + Sync + 'static, T, E> {
     began: Option<Timestamp>,
     /// The deadline.
     until: Timestamp,
+    /// Until when the call waits for a circuit to admit it, once it has begun to.
+    chance_until: Option<Timestamp>,
     /// Attempts may go on until then, be the deadline past or not.
     grace: Timestamp,
     rng: Rng,
@@ -78,6 +80,7 @@ where
             diagnostics,
             began: Some(now),
             until: now + limits.deadline,
+            chance_until: None,
             grace: Timestamp::ZERO,
             clock,
             rng: Rng::new(),
@@ -110,7 +113,6 @@ where
     {
         let before = std::mem::replace(&mut self.partition, Arc::as_ptr(partition).addr());
         self.resolved &= before == self.partition;
-        let mut waited = false;
         loop {
             let set = partition.set.load_full();
             self.seen = set.version();
@@ -122,7 +124,7 @@ where
             }
             match self.pass(partition, &set, judge, body).await {
                 Pass::Walked(walked) => return walked,
-                Pass::AllRejected(_) if !waited && self.await_a_chance(partition).await => waited = true,
+                Pass::AllRejected(_) if self.await_a_chance(partition).await => {}
                 Pass::AllRejected(rejections) => {
                     return self.all_open(partition, &set, rejections, judge, body).await;
                 }

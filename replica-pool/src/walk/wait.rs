@@ -25,7 +25,13 @@ where
     pub(super) async fn await_a_chance(&mut self, partition: &Partition<A, H>) -> bool {
         self.began = None;
         let shared = &partition.shared;
-        let left = self.until.since(self.clock.now()).min(shared.config.startup_wait());
+        let now = self.clock.now();
+        // Others may be faster to take the place: what is left of the time is for another wait.
+        let end = *self.chance_until.get_or_insert(now + shared.config.startup_wait());
+        let left = end.min(self.until).since(now);
+        if left.is_zero() {
+            return false;
+        }
         let settled = async {
             loop {
                 let changed = shared.circuits_changed.notified();

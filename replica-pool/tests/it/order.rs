@@ -233,3 +233,19 @@ async fn a_disabled_circuit_orders_and_admits_as_a_closed_one() {
     assert_eq!(bench.order(), ["A", "B"]);
     assert_eq!(bench.call().await.unwrap(), "A");
 }
+
+#[tokio::test(start_paused = true)]
+async fn of_many_calls_that_wait_for_one_place_each_gets_it_in_turn() {
+    let settings = r#"{ "circuitBreaker": { "failureThreshold": 1, "successThreshold": 1000, "testDelay": "PT20S" },
+        "replicaPool": { "order": "listed", "resetCircuitsOnRefresh": false } }"#;
+    let bench = Bench::new(&["A"], settings).await;
+    bench.fail("A");
+    advance(secs(20)).await;
+    let places: Vec<_> = (0..999).map(|_| bench.begin("A")).collect();
+    bench.world.set("A", Remote::Slow(millis(10)));
+    let elapsed = stopwatch();
+    let answers = futures::future::join_all((0..50).map(|_| bench.call())).await;
+    assert!(answers.iter().all(Result::is_ok));
+    assert_eq!(elapsed(), millis(500));
+    drop(places);
+}

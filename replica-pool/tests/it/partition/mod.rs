@@ -255,3 +255,21 @@ async fn calls_wait_for_the_first_map_and_say_why_there_is_none() {
     let Err(CallError::NoRoutingMap { source, .. }) = call else { panic!("{call:?}") };
     assert_eq!(source.to_string(), "the gateway could not be asked: 503");
 }
+
+#[tokio::test(start_paused = true)]
+async fn a_partition_that_survived_a_change_of_the_map_still_gets_its_followers_a_head_start() {
+    let bench = Bench::new(r#"{ "replicaPool": { "refreshInterval": "PT1S" } }"#).await;
+    bench.call(150).await.unwrap();
+    split_low(&bench);
+    bench.pool.refresh().await.unwrap();
+    bench.gateway_takes(MS_200);
+    bench.change(|truth| {
+        truth.split("high", &[(100, "high-1", &["i"]), (200, "high-2", &["j"])]);
+        truth.lingering.extend(["c", "d"]);
+    });
+    sleep(Duration::from_secs(3)).await;
+    bench.change(|truth| truth.lingering.clear());
+    let elapsed = stopwatch();
+    assert_eq!(bench.call(150).await.unwrap(), "i");
+    assert_eq!(elapsed(), Duration::ZERO);
+}

@@ -85,3 +85,22 @@ async fn a_migration_is_followed_by_its_addresses_within_the_request() {
     });
     assert!(["e", "f"].contains(&bench.call(1).await.unwrap()));
 }
+
+#[tokio::test(start_paused = true)]
+async fn a_thousand_requests_that_find_their_partition_migrating_ask_once_for_the_map_and_once_for_the_addresses()
+ {
+    let bench = Bench::new("{}").await;
+    bench.call(1).await.unwrap();
+    bench.gateway_takes(Duration::from_millis(200));
+    bench.change(|truth| {
+        truth.addresses.insert("low", vec!["e", "f"]);
+        truth.version += 1;
+        truth.says.extend([("a", Gone::Migrating), ("b", Gone::Migrating)]);
+    });
+    let (maps, addresses) = bench.asked();
+    let elapsed = stopwatch();
+    let answers = futures::future::join_all((0..1_000).map(|_| bench.call(1))).await;
+    assert!(answers.iter().all(Result::is_ok));
+    assert_eq!((bench.asked().0 - maps, bench.asked().1 - addresses), (1, 1));
+    assert_eq!(elapsed().as_millis(), 400, "the map, then the addresses");
+}
