@@ -98,7 +98,9 @@ impl Model {
         match act {
             Act::Advance(span) => self.now += span.as_millis() as u64,
             Act::Acquire(call) => permitted = Some(self.acquire(call)),
-            Act::Probe(true) if self.present.circuit == Circuit::Open => self.enter(Circuit::HalfOpen, self.now),
+            Act::Probe(true) if self.present.circuit == Circuit::Open => {
+                self.enter(Circuit::HalfOpen, self.now)
+            }
             Act::Settle { call, outcome, latency } => {
                 let epoch = self.calls.remove(&call);
                 stale = epoch.map(|epoch| epoch != self.present.number);
@@ -177,7 +179,9 @@ impl Model {
         self.note(Happened::Result { failed, slow });
         let tally = self.tally();
         match self.present.circuit {
-            Circuit::Closed if tally.calls >= self.rules.minimum && self.rules.too_many(tally, self.rules.rate) => {
+            Circuit::Closed
+                if tally.calls >= self.rules.minimum && self.rules.too_many(tally, self.rules.rate) =>
+            {
                 self.enter(Circuit::Open, self.now);
             }
             Circuit::HalfOpen if tally.calls == self.rules.minimum.min(self.rules.permitted) => {
@@ -240,7 +244,8 @@ fn acts() -> impl Strategy<Value = Vec<Act>> {
         5 => Just(Outcome::Success), 3 => Just(Outcome::Failure),
         1 => Just(Outcome::Ignored), 1 => Just(Outcome::Cancelled),
     ];
-    let settle = |(call, outcome, millis)| Act::Settle { call, outcome, latency: Some(Duration::from_millis(millis)) };
+    let settle =
+        |(call, outcome, millis)| Act::Settle { call, outcome, latency: Some(Duration::from_millis(millis)) };
     let act = prop_oneof![
         6 => (0_u64..8).prop_map(Act::Acquire),
         6 => (0_u64..8, outcome, 0_u64..4_000).prop_map(settle),

@@ -214,15 +214,15 @@ fn first_places(blueprint: &Blueprint, acts: &mut Vec<Act>) -> Option<u32> {
     let mut bench = Bench::new(blueprint);
     let latency = Some(Duration::from_secs(86_400));
     for call in 0..FAILURES {
-        let state = bench.breaker().inspect(|strategy, _| strategy.state());
-        let next = match (state, bench.breaker().state()) {
-            (_, State::HalfOpen { .. }) => {
+        bench.breaker().commit_due();
+        let next = match bench.breaker().inspect(|strategy, _| strategy.state()) {
+            State::HalfOpen { .. } => {
                 let free = (0..=MOST_PLACES).take_while(|nth| bench.acquire(FAILURES + u64::from(*nth)));
-                return u32::try_from(free.count()).ok().filter(|places| *places <= MOST_PLACES);
+                return u32::try_from(free.count()).ok().filter(|places| (1..=MOST_PLACES).contains(places));
             }
-            (State::Open { until: Some(until) }, _) => Act::Advance(until.since(bench.now())),
-            (State::Open { until: None }, _) => Act::Probe(true),
-            _ => {
+            State::Open { until: Some(until) } => Act::Advance(until.since(bench.now())),
+            State::Open { until: None } => Act::Probe(true),
+            State::Closed => {
                 acts.push(Act::Acquire(call));
                 bench.step(Act::Acquire(call));
                 Act::Settle { call, outcome: Outcome::Failure, latency }

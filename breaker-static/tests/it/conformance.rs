@@ -20,7 +20,10 @@ fn the_defaults_keep_every_law() {
 
 #[test]
 fn the_smallest_settings_keep_every_law() {
-    keeps_every_law(json!({ "failureThreshold": 1, "failureThresholdCapacity": 1, "successThreshold": 1 }), 1);
+    keeps_every_law(
+        json!({ "failureThreshold": 1, "failureThresholdCapacity": 1, "successThreshold": 1 }),
+        1,
+    );
 }
 
 #[test]

@@ -2,14 +2,14 @@
 
 use loom::thread;
 
-use super::kit::{Bench, Rules, block_on, explore_bounded};
+use super::kit::{Bench, Rules, block_on, explore};
 use crate::Outcome;
 
 const PATIENT: Rules = Rules { failures: 1, window: 1, places: 1, successes: 9 };
 
 #[test]
 fn a_place_that_comes_back_wakes_the_one_who_waits() {
-    explore_bounded(3, || {
+    explore(|| {
         let bench = Bench::due(PATIENT);
         let permit = bench.breaker.acquire_owned().unwrap();
         let other = thread::spawn(move || drop(permit));
@@ -21,7 +21,7 @@ fn a_place_that_comes_back_wakes_the_one_who_waits() {
 
 #[test]
 fn a_reset_wakes_the_one_who_waits() {
-    explore_bounded(3, || {
+    explore(|| {
         let bench = Bench::new(Rules::default());
         bench.call(Outcome::Failure);
         let breaker = bench.breaker.clone();
@@ -34,7 +34,7 @@ fn a_reset_wakes_the_one_who_waits() {
 
 #[test]
 fn a_release_wakes_the_one_who_waits() {
-    explore_bounded(3, || {
+    explore(|| {
         let bench = Bench::new(Rules::default());
         bench.breaker.force_open();
         let breaker = bench.breaker.clone();

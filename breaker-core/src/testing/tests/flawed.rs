@@ -286,7 +286,8 @@ impl Strategy for Machine {
     }
 
     fn steady(&self) -> bool {
-        self.window.is_steady() || (self.has(Flaw::SteadyTooSoon) && self.run >= 2)
+        (self.window.is_steady() && !self.has(Flaw::OpensAtSuccess))
+            || (self.has(Flaw::SteadyTooSoon) && self.run >= 2)
     }
 
     fn wants_latency(&self) -> bool {
