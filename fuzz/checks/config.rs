@@ -1,30 +1,38 @@
 //! What must hold for the content of a settings file, whatever it is.
 
+use std::sync::LazyLock;
+
 use breaker_core::{
     Timestamp,
     config::{ConfigError, Document},
 };
-use replica_pool::config::Config;
+use replica_pool::config::{Config, ConfigLoader};
+
+/// Made once: most of the time of a reading is the making of its registry.
+static USUAL: LazyLock<ConfigLoader> = LazyLock::new(Config::loader);
+/// For a block anywhere, as a program with a pointer of its own reads it.
+static ANYWHERE: LazyLock<[ConfigLoader; 4]> =
+    LazyLock::new(|| ["", "/", "/a/0", "/a~1b/~0"].map(|pointer| Config::loader().pointer(pointer)));
 
 pub fn check(content: &[u8]) {
-    let read = Config::from_text("file", content);
+    let read = USUAL.text("file", content);
     match &read {
         Err(error) => is_sane(content, error),
         Ok(config) => {
             assert!(content.len() <= Document::MAX_BYTES);
             // What it says of itself reads as the same again.
             let effective = config.effective().to_string();
-            let again = Config::from_text("again", &effective).unwrap_or_else(|error| panic!("{effective}: {error}"));
+            let again =
+                USUAL.text("again", &effective).unwrap_or_else(|error| panic!("{effective}: {error}"));
             assert_eq!(effective, again.effective().to_string());
             assert!(again.warnings.is_empty());
             config.breaker.build(Timestamp::ZERO);
         }
     }
-    // A block anywhere, as a program with a pointer of its own reads it.
     if let Ok(document) = Document::parse("file", content) {
         document.to_value();
-        for pointer in ["", "/", "/a/0", "/a~1b/~0"] {
-            if let Err(error) = Config::loader().pointer(pointer).document(&document) {
+        for loader in &*ANYWHERE {
+            if let Err(error) = loader.document(&document) {
                 is_sane(content, &error);
             }
         }

@@ -101,6 +101,7 @@ impl Suite {
     /// # Errors
     ///
     /// With the first law that does not hold.
+    #[expect(clippy::result_large_err, reason = "a violation ends the run")]
     pub fn run(&self) -> Result<Report, Violation> {
         let (subject, mut acts) = self.subject()?;
         for sequence in 0..self.sequences {
@@ -109,13 +110,16 @@ impl Suite {
             let plan = plan::plan(&mut random, self.moves);
             acts += match attempt(&subject, adopted.as_ref(), &plan) {
                 Ok(acts) => acts,
-                Err(failed) => return Err(self.violation(&subject, adopted, sequence, &plan, failed)),
+                Err(failed) => {
+                    return Err(self.violation(&subject, adopted.as_ref(), sequence, &plan, failed));
+                }
             };
         }
         Ok(Report { sequences: self.sequences, acts, half_open_places: subject.places })
     }
 
     /// Goes straight to a half-open state, and counts its places.
+    #[expect(clippy::result_large_err, reason = "a violation ends the run")]
     fn subject(&self) -> Result<(Subject, u64), Violation> {
         let mut acts = Vec::new();
         let found = catch_unwind(AssertUnwindSafe(|| {
@@ -141,13 +145,13 @@ impl Suite {
     fn violation(
         &self,
         subject: &Subject,
-        adopted: Option<Evidence>,
+        adopted: Option<&Evidence>,
         sequence: u64,
         plan: &[Move],
         failed: Failed,
     ) -> Violation {
         let law = failed.broken.law;
-        let mut shortest = (adopted.clone(), failed);
+        let mut shortest = (adopted.cloned(), failed);
         let mut still_fails =
             |adopted: Option<&Evidence>, plan: &[Move]| match attempt(subject, adopted, plan) {
                 Err(failed) if failed.broken.law == law => {
@@ -156,7 +160,7 @@ impl Suite {
                 }
                 _ => false,
             };
-        let needed = adopted.as_ref().filter(|_| !still_fails(None, plan));
+        let needed = adopted.filter(|_| !still_fails(None, plan));
         shrink(plan, |plan| still_fails(needed, plan));
         let (adopted, Failed { broken, acts }) = shortest;
         let trace = trace(&self.blueprint, law, &acts);

@@ -14,7 +14,7 @@ mod table;
 
 use std::{env, time::Duration};
 
-use measure::{Group, Measured, Scenario, of};
+use measure::{Group, Scenario, of};
 
 fn main() {
     let numbers: Vec<u64> = env::args().skip(1).filter_map(|argument| argument.parse().ok()).collect();

@@ -3,7 +3,7 @@
 use std::{
     hint::black_box,
     sync::{
-        Barrier,
+        Barrier, OnceLock,
         atomic::{AtomicBool, Ordering},
     },
     thread,
@@ -11,6 +11,7 @@ use std::{
 };
 
 use breaker_core::{Clock as _, MonotonicClock, Timestamp};
+use tokio::runtime::{Builder, Runtime};
 
 /// Calls between two looks at whether the time is up.
 const CHUNK: u32 = 1_000;
@@ -96,7 +97,7 @@ impl<S: Subject> Measured for Of<S> {
     }
 
     fn round(&self, scenario: Scenario, span: Duration) -> f64 {
-        let subject = S::build();
+        let (subject, runtime) = (S::build(), timers());
         let mut handle = subject.handle();
         match scenario.kind {
             Kind::Open => {
@@ -112,20 +113,24 @@ impl<S: Subject> Measured for Of<S> {
                 let mut handle = subject.handle();
                 let (clock, start, stop) = (&clock, &start, &stop);
                 scope.spawn(move || {
+                    let _inside = runtime.enter();
                     start.wait();
                     let (from, mut made) = (clock.now(), 0_u64);
-                    while !stop.load(Ordering::Relaxed) {
+                    loop {
                         let admitted = chunk::<S>(&mut handle, scenario.kind);
                         let expected = if scenario.kind == Kind::Open { 0 } else { CHUNK };
                         assert_eq!(admitted, expected, "{}: {scenario:?}", S::NAME);
                         made += u64::from(CHUNK);
+                        if stop.load(Ordering::Relaxed) {
+                            break;
+                        }
                     }
                     (from, clock.now(), made)
                 })
             };
             let workers: Vec<_> = (0..scenario.threads).map(|_| worker()).collect();
             start.wait();
-            thread::park_timeout(span);
+            wait(&clock, span);
             stop.store(true, Ordering::Relaxed);
             workers.into_iter().map(|worker| worker.join().expect("it ran to its end")).collect::<Vec<_>>()
         });
@@ -134,6 +139,23 @@ impl<S: Subject> Measured for Of<S> {
         let made: u64 = spans.iter().map(|(.., made)| made).sum();
         to.since(from).as_secs_f64() * 1e9 / made as f64
     }
+}
+
+/// Sleeps, however often it is woken.
+fn wait(clock: &MonotonicClock, span: Duration) {
+    let until = clock.now() + span;
+    while clock.now() < until {
+        thread::park_timeout(until.since(clock.now()));
+    }
+}
+
+/// For subjects that wait with tokio's timers.
+fn timers() -> &'static Runtime {
+    static TIMERS: OnceLock<Runtime> = OnceLock::new();
+    TIMERS.get_or_init(|| {
+        let builder = &mut Builder::new_multi_thread();
+        builder.worker_threads(1).enable_time().build().expect("a runtime can be built")
+    })
 }
 
 fn chunk<S: Subject>(handle: &mut S::Handle, kind: Kind) -> u32 {

@@ -9,7 +9,7 @@ use std::{
     time::Duration,
 };
 
-use failsafe::{CircuitBreaker as _, backoff, failure_policy};
+use failsafe::{CircuitBreaker as _, backoff, failure_policy, failure_policy::FailurePolicy as _};
 use tower_resilience_circuitbreaker::{
     CircuitBreaker, CircuitBreakerError, CircuitBreakerLayer, DefaultClassifier, SlidingWindowType,
 };
@@ -44,6 +44,7 @@ impl Subject for Recloser {
 type Machine<P> = failsafe::StateMachine<P, ()>;
 type Consecutive = failure_policy::ConsecutiveFailures<backoff::Constant>;
 type OverTime = failure_policy::SuccessRateOverTimeWindow<backoff::Constant>;
+type Pair = failure_policy::OrElse<OverTime, Consecutive>;
 
 /// It has no count window: 50 failures in a row.
 pub struct Failsafe(Machine<Consecutive>);
@@ -67,15 +68,17 @@ impl Subject for Failsafe {
     }
 }
 
-/// A moving average over 30 s.
-pub struct FailsafeTime(Machine<OverTime>);
+/// Its usual pair: a moving average over 30 s, or 50 failures in a row.
+pub struct FailsafeTime(Machine<Pair>);
 
 impl Subject for FailsafeTime {
     const NAME: &'static str = "failsafe";
-    type Handle = Machine<OverTime>;
+    type Handle = Machine<Pair>;
 
     fn build() -> Self {
-        let policy = failure_policy::success_rate_over_time_window(0.5, 100, WINDOW, backoff::constant(HOUR));
+        let pause = backoff::constant(HOUR);
+        let policy = failure_policy::success_rate_over_time_window(0.5, 100, WINDOW, pause.clone())
+            .or_else(failure_policy::consecutive_failures(50, pause));
         Self(failsafe::Config::new().failure_policy(policy).build())
     }
 

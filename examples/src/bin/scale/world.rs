@@ -60,7 +60,7 @@ impl World {
     }
 
     pub fn is_victim(&self, address: &SocketAddr) -> bool {
-        number(address) % VICTIMS == 0
+        number(address).is_multiple_of(VICTIMS)
     }
 
     /// The next routing map is a new one.
