@@ -4,6 +4,7 @@ use breaker_canary::{CanaryRateThreshold, CanaryRateThresholdKeys};
 use breaker_core::testing::Suite;
 use serde_json::{Value, json};
 
+#[expect(clippy::needless_pass_by_value, reason = "rows of a table")]
 fn keeps_every_law(block: Value, places: u32) {
     let keys: CanaryRateThresholdKeys = serde_json::from_value(block.clone()).expect("keys");
     let settings = CanaryRateThreshold::try_from(keys).expect("valid settings");

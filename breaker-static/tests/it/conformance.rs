@@ -4,6 +4,7 @@ use breaker_core::testing::Suite;
 use breaker_static::{StaticThreshold, StaticThresholdKeys};
 use serde_json::{Value, json};
 
+#[expect(clippy::needless_pass_by_value, reason = "rows of a table")]
 fn keeps_every_law(block: Value, places: u32) {
     let keys: StaticThresholdKeys = serde_json::from_value(block.clone()).expect("keys");
     let settings = StaticThreshold::try_from(keys).expect("valid settings");

@@ -23,8 +23,12 @@ fn a_success_beside_a_failure_does_not_hide_it() {
         bench.call(Outcome::Failure);
         assert_eq!(other.join().unwrap(), Settlement::Counted);
         assert_eq!(bench.breaker.snapshot().tally.failures, 1);
-        // Whoever saw the failure counted knows that the circuit is steady no more.
-        bench.call(Outcome::Success);
+        // Whoever saw the failure counted knows that the circuit is steady no more: successes count again, and push it out.
+        for _ in 0..4 {
+            bench.call(Outcome::Success);
+        }
+        assert_eq!(bench.breaker.snapshot().tally.failures, 0);
+        bench.call(Outcome::Failure);
         bench.call(Outcome::Failure);
         assert_eq!(bench.circuit(), Circuit::Open);
     });
