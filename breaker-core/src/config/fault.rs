@@ -1,6 +1,10 @@
 //! What is wrong with a file, and where.
 
-use std::{fmt, io, path::PathBuf};
+use std::{
+    fmt::{self, Write as _},
+    io,
+    path::PathBuf,
+};
 
 /// One thing that is wrong with a file, or, in a list of warnings, that was passed over.
 ///
@@ -28,8 +32,26 @@ pub struct Fault {
     pub hint: Option<String>,
 }
 
+/// Keeps what a file says on one line, and away from terminals: control characters are escaped.
+struct OneLine<'f, 'a>(&'f mut fmt::Formatter<'a>);
+
+impl fmt::Write for OneLine<'_, '_> {
+    fn write_str(&mut self, text: &str) -> fmt::Result {
+        for part in text.split_inclusive(char::is_control) {
+            match part.char_indices().next_back() {
+                Some((at, control)) if control.is_control() => {
+                    write!(self.0, "{}{}", &part[..at], control.escape_default())?;
+                }
+                _ => self.0.write_str(part)?,
+            }
+        }
+        Ok(())
+    }
+}
+
 impl fmt::Display for Fault {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let f = &mut OneLine(f);
         write!(f, "{}:{}:{}: ", self.file, self.line, self.column)?;
         if !self.path.is_empty() {
             write!(f, "{}: ", self.path)?;

@@ -2,5 +2,6 @@
 
 #![allow(clippy::unwrap_used, reason = "a test that unwraps in vain has failed")]
 
+mod panics;
 mod places;
 mod threads;

@@ -19,6 +19,7 @@ fn is_sane(text: &[u8], error: &ConfigError) {
     for fault in &error.faults {
         assert!((1..=lines).contains(&fault.line), "{fault}");
         assert!((1..=text.len() + 1).contains(&fault.column), "{fault}");
+        assert!(!fault.to_string().contains(char::is_control), "{fault:?}");
     }
     assert!(error.faults.is_sorted_by_key(|fault| (fault.line, fault.column)));
 }
@@ -60,6 +61,14 @@ fn piece() -> impl Strategy<Value = &'static str> {
         "\u{feff}",
         "{\"circuitBreaker\":{",
     ])
+}
+
+#[test]
+fn a_key_with_a_line_break_is_told_on_one_line() {
+    let error = read(b"{\"circuitBreaker\": {\"strategy\": \"SAMPLE\", \"co\nunt\x1b\": 1}}").unwrap_err();
+    let told = error.to_string();
+    assert!(told.starts_with(r"f:1:43: circuitBreaker.co\nunt\u{1b}: unknown key"), "{told}");
+    assert_eq!(told.lines().count(), 1);
 }
 
 proptest! {

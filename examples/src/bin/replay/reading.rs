@@ -132,7 +132,10 @@ fn resolved(document: &Document) -> Result<Resolved, ConfigError> {
 fn told(error: &serde_json::Error) -> String {
     let said = error.to_string();
     let place = format!(" at line {} column {}", error.line(), error.column());
-    said.strip_suffix(&place).unwrap_or(&said).to_owned()
+    let said = said.strip_suffix(&place).unwrap_or(&said);
+    // It repeats what the file says: that is to stay on its line.
+    let escaped = |c: char| if c.is_control() { c.escape_default().to_string() } else { c.to_string() };
+    said.chars().map(escaped).collect()
 }
 
 impl WrittenStep {
