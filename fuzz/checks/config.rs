@@ -31,10 +31,8 @@ pub fn check(content: &[u8]) {
     }
     if let Ok(document) = Document::parse("file", content) {
         document.to_value();
-        for loader in &*ANYWHERE {
-            if let Err(error) = loader.document(&document) {
-                is_sane(content, &error);
-            }
+        if let Err(error) = ANYWHERE[content.len() % ANYWHERE.len()].document(&document) {
+            is_sane(content, &error);
         }
     }
 }
