@@ -2,7 +2,7 @@
 
 use loom::thread;
 
-use super::kit::{Bench, DELAY, Rules, explore, explore_bounded};
+use super::kit::{Bench, DELAY, Rules, explore};
 use crate::{Circuit, Mode, Outcome, RejectionReason, Settlement, Timestamp};
 
 #[test]
@@ -69,7 +69,7 @@ fn reset_while_callers_are_refused() {
 
 #[test]
 fn reset_by_the_gateway_only_if_nothing_has_changed_since_it_was_asked() {
-    explore_bounded(3, || {
+    explore(|| {
         let bench = Bench::due(Rules::default());
         let (breaker, asked) = (bench.breaker.clone(), bench.breaker.epoch());
         let gateway = thread::spawn(move || breaker.reset_if_open_since(asked));

@@ -46,7 +46,7 @@ fn of_two_failures_at_once_one_opens_and_the_other_is_stale() {
 
 #[test]
 fn a_result_from_before_the_trip_decides_nothing_after_it() {
-    explore_bounded(3, || {
+    explore(|| {
         let bench = Bench::new(Rules::default());
         let late = bench.breaker.acquire_owned().unwrap();
         bench.call(Outcome::Failure);

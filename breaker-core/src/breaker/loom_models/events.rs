@@ -72,7 +72,7 @@ fn an_event_that_comes_as_the_teller_ends_is_told() {
 
 #[test]
 fn an_observer_that_uses_the_breaker_hears_of_what_it_did_in_its_turn() {
-    explore_bounded(3, || {
+    explore(|| {
         // A trip is answered with a reset: the circuit is closed again before anyone hears of it.
         let scene = Scene::new(|breaker, event| {
             if event.epoch == 2 {
@@ -92,7 +92,7 @@ fn an_observer_that_uses_the_breaker_hears_of_what_it_did_in_its_turn() {
 
 #[test]
 fn a_half_open_circuit_that_trips_and_recovers_tells_a_consistent_story() {
-    explore_bounded(3, || {
+    explore_bounded(4, || {
         let scene = Scene::new(|_, _| {});
         scene.breaker.acquire().unwrap().settle(Outcome::Failure);
         scene.clock.advance(DELAY);

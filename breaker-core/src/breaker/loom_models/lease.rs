@@ -28,7 +28,7 @@ fn an_expired_place_goes_to_one_newcomer_and_its_late_return_to_nobody() {
 
 #[test]
 fn a_lease_that_ends_at_any_moment_leaves_one_call_out() {
-    explore_bounded(3, || {
+    explore_bounded(4, || {
         let clock = Arc::new(LoomClock::at(Timestamp::ZERO));
         let breaker = Arc::new(Bench::builder(Rules::default(), clock.clone()).build().unwrap());
         breaker.acquire().unwrap().settle(Outcome::Failure);
