@@ -125,7 +125,11 @@ impl Strategy for Machine {
         self.state = match evidence.circuit {
             Circuit::Closed => State::Closed,
             Circuit::HalfOpen => HALF_OPEN,
-            Circuit::Open => State::Open { until: self.later(now) },
+            // The rest of the delay, and no more than these settings would wait.
+            Circuit::Open => {
+                let retry = self.settings.retry_after.get();
+                State::Open { until: Some(now + evidence.remaining.unwrap_or(retry).min(retry)) }
+            }
         };
     }
 }

@@ -99,3 +99,18 @@ fn its_file_is_read_and_refused_like_any_other() {
         assert!(error.contains(told), "{error}");
     }
 }
+
+#[test]
+fn an_open_circuit_that_is_taken_over_waits_for_the_rest_of_its_delay() {
+    let mut old = machine();
+    settle(&mut *old, Outcome::Failure, 0);
+    settle(&mut *old, Outcome::Failure, 1);
+    let mut new = machine();
+    new.adopt(&old.evidence(Timestamp::from_secs(7)), Timestamp::from_secs(100));
+    assert_eq!(new.state(), State::Open { until: Some(Timestamp::from_secs(104)) });
+}
+
+#[test]
+fn it_keeps_every_law() {
+    breaker_core::testing::check(ConsecutiveFailures::default());
+}
