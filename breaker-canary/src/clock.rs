@@ -1,22 +1,31 @@
 //! The clock of a tokio runtime.
 
-use breaker_core::{Clock, Timestamp};
+use breaker_core::{Clock, MonotonicClock, Timestamp};
 use tokio::time::Instant;
 
 /// The monotonic clock that tokio's timers go by; its origin is the moment it was made.
 ///
 /// In a runtime whose time is paused it stands still as well, so breakers that read it and timers that wait for them
-/// agree in tests.
+/// agree in tests. A program without debug assertions that pauses time should do so before it makes the clock: whether
+/// [coarse](Clock::coarse) readings can come from the system is found out then.
 #[derive(Clone, Copy, Debug)]
 pub struct TokioClock {
     origin: Instant,
+    /// The same time, as long as tokio's is the system's. Its origin is the later one, so it is never ahead.
+    system: Option<MonotonicClock>,
 }
 
 impl TokioClock {
     /// A clock whose time starts at zero now.
     #[expect(clippy::disallowed_methods, reason = "this is the clock")]
     pub fn new() -> Self {
-        Self { origin: Instant::now() }
+        let before = std::time::Instant::now();
+        let origin = Instant::now();
+        let after = std::time::Instant::now();
+        // Time that is paused stands still at an instant before, or was moved to one far ahead.
+        let is_the_system_s = (before..=after).contains(&origin.into_std());
+        let system = (is_the_system_s && !cfg!(debug_assertions)).then(MonotonicClock::new);
+        Self { origin, system }
     }
 }
 
@@ -29,6 +38,10 @@ impl Default for TokioClock {
 impl Clock for TokioClock {
     fn now(&self) -> Timestamp {
         Timestamp::ZERO.after(self.origin.elapsed())
+    }
+
+    fn coarse(&self) -> Timestamp {
+        self.system.map_or_else(|| self.now(), |system| system.coarse())
     }
 }
 
@@ -43,6 +56,15 @@ mod tests {
         let clock = TokioClock::new();
         assert_eq!(clock.now(), Timestamp::ZERO);
         tokio::time::sleep(Duration::from_secs(90)).await;
-        assert_eq!(clock.now(), Timestamp::from_secs(90));
+        assert_eq!((clock.now(), clock.coarse()), (Timestamp::from_secs(90), Timestamp::from_secs(90)));
+    }
+
+    #[tokio::test]
+    async fn a_coarse_reading_is_never_ahead() {
+        let clock = TokioClock::new();
+        for _ in 0..10_000 {
+            let (coarse, fine) = (clock.coarse(), clock.now());
+            assert!(coarse <= fine, "{coarse} is later than {fine}");
+        }
     }
 }

@@ -7,7 +7,7 @@ use std::{
     num::NonZeroU32,
     pin::pin,
     sync::Arc,
-    task::{Context, Poll, Waker},
+    task::{Context, Waker},
     time::Duration,
 };
 
@@ -23,6 +23,8 @@ use serde::{Deserialize, Serialize};
 const THREADS: [usize; 4] = [1, 2, 4, 8];
 /// Long enough for threads to meet in it.
 const SAMPLE: u32 = 50_000;
+/// Of one task.
+const CALLS: u32 = 1_000;
 const SIZE: NonZeroU32 = NonZeroU32::new(100).unwrap();
 
 fn main() {
@@ -133,23 +135,27 @@ async fn ready() -> Result<u32, ()> {
     Ok(black_box(7))
 }
 
-/// The result fits a register: how an answer is copied is not what is asked.
-fn poll_once<T, E>(future: impl Future<Output = Result<T, E>>) -> Option<T> {
-    match pin!(future).poll(&mut Context::from_waker(Waker::noop())) {
-        Poll::Ready(result) => result.ok(),
-        Poll::Pending => None,
+/// A task that awaits one call after another, all ready at once.
+async fn task<F: Future>(call: impl Fn() -> F) {
+    for _ in 0..CALLS {
+        black_box(call().await);
     }
 }
 
+fn poll_once(future: impl Future<Output = ()>) -> bool {
+    pin!(future).poll(&mut Context::from_waker(Waker::noop())).is_ready()
+}
+
 #[divan::bench]
-fn future_bare() -> Option<u32> {
-    poll_once(ready())
+fn future_bare(bencher: Bencher<'_, '_>) {
+    bencher.counter(ItemsCount::new(CALLS)).bench(|| poll_once(task(ready)));
 }
 
 #[divan::bench]
 fn future_guarded(bencher: Bencher<'_, '_>) {
     let breaker = settled();
-    bencher.bench(|| poll_once(black_box(&breaker).call(ready())));
+    let call = || black_box(&breaker).call(ready());
+    bencher.counter(ItemsCount::new(CALLS)).bench(|| poll_once(task(call)));
 }
 
 /// One result in, the counts out; one in ten fails.

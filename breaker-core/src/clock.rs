@@ -1,31 +1,49 @@
 //! Where time comes from. Nothing else in the workspace reads a clock.
 
+mod system;
+
 use std::{
     cell::Cell,
     fmt,
     sync::atomic::{AtomicU64, Ordering},
-    time::{Duration, Instant},
+    time::Duration,
 };
 
+use self::system::Origin;
 use crate::Timestamp;
+
+/// How far a coarse reading may be behind. The system's ticks come every 10 ms at the slowest; the rest is for ticks that
+/// come late.
+const COARSENESS: Duration = Duration::from_millis(50);
 
 /// A source of monotonic time. Two readings never go backwards; wall-clock jumps do not show.
 pub trait Clock: fmt::Debug + Send + Sync {
     /// The present instant.
     fn now(&self) -> Timestamp;
+
+    /// An instant that is never later than [`now`](Self::now), and at most 50 ms earlier, for what need not be known better.
+    /// Worth writing where it can be had for less. Default: [`now`](Self::now).
+    fn coarse(&self) -> Timestamp {
+        self.now()
+    }
+
+    /// Whether `deadline` has come: exactly, but the time is read closely only when it is near.
+    fn has_come(&self, deadline: Timestamp) -> bool {
+        let about = self.coarse();
+        about >= deadline || (deadline.since(about) <= COARSENESS && self.now() >= deadline)
+    }
 }
 
 /// The operating system's monotonic clock; its origin is the moment it was made.
 #[derive(Clone, Copy, Debug)]
 pub struct MonotonicClock {
-    origin: Instant,
+    origin: Origin,
 }
 
 impl MonotonicClock {
     /// A clock whose time starts at zero now.
-    #[expect(clippy::disallowed_methods, reason = "this is the clock")]
     pub fn new() -> Self {
-        Self { origin: Instant::now() }
+        Self { origin: Origin::new() }
     }
 }
 
@@ -37,7 +55,11 @@ impl Default for MonotonicClock {
 
 impl Clock for MonotonicClock {
     fn now(&self) -> Timestamp {
-        Timestamp::ZERO.after(self.origin.elapsed())
+        self.origin.elapsed()
+    }
+
+    fn coarse(&self) -> Timestamp {
+        self.origin.elapsed_coarse()
     }
 }
 
@@ -135,5 +157,38 @@ mod tests {
         let clock = MonotonicClock::new();
         let first = clock.now();
         assert!(clock.now() >= first);
+    }
+
+    #[test]
+    fn a_coarse_reading_is_never_ahead() {
+        let clock = MonotonicClock::new();
+        for _ in 0..100_000 {
+            let (coarse, fine) = (clock.coarse(), clock.now());
+            assert!(coarse <= fine, "{coarse} is later than {fine}");
+        }
+    }
+
+    /// Its coarse reading is the last whole tick of 10 ms.
+    #[derive(Debug)]
+    struct Ticking(Timestamp);
+
+    impl Clock for Ticking {
+        fn now(&self) -> Timestamp {
+            self.0
+        }
+
+        fn coarse(&self) -> Timestamp {
+            Timestamp::from_nanos(self.0.as_nanos() / 10_000_000 * 10_000_000)
+        }
+    }
+
+    #[test]
+    fn a_deadline_comes_to_the_nanosecond_however_coarse_the_clock_is() {
+        let deadline = Timestamp::from_nanos(1_009_999_999);
+        for (now, come) in
+            [(900_000_000, false), (1_009_999_998, false), (1_009_999_999, true), (1_010_000_000, true)]
+        {
+            assert_eq!(Ticking(Timestamp::from_nanos(now)).has_come(deadline), come, "at {now} ns");
+        }
     }
 }

@@ -19,12 +19,12 @@ pub(crate) use loom::sync::{Mutex, MutexGuard};
 #[cfg(not(loom))]
 pub(crate) use event_listener::Event as Notify;
 #[cfg(not(loom))]
-pub(crate) use std::sync::{
-    Mutex, MutexGuard,
-    atomic::{AtomicU64, Ordering},
-};
+pub(crate) use std::sync::atomic::{AtomicU64, Ordering};
 
-use std::sync::PoisonError;
+#[cfg(not(loom))]
+mod spinning;
+#[cfg(not(loom))]
+pub(crate) use self::spinning::Mutex;
 
 /// What a word holds, for the only thread that may write it now.
 #[cfg(not(loom))]
@@ -33,6 +33,13 @@ pub(crate) fn written(word: &AtomicU64) -> u64 {
 }
 
 /// Locks, whether or not a strategy has panicked under the lock before.
+#[cfg(not(loom))]
+pub(crate) fn lock<T>(mutex: &Mutex<T>) -> impl std::ops::DerefMut<Target = T> + use<'_, T> {
+    mutex.lock()
+}
+
+/// Locks, whether or not a strategy has panicked under the lock before.
+#[cfg(loom)]
 pub(crate) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+    mutex.lock().unwrap_or_else(std::sync::PoisonError::into_inner)
 }

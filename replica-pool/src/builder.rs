@@ -4,7 +4,7 @@ use std::{
 };
 
 use breaker_canary::{CanaryWorker, Probe, TokioClock};
-use breaker_core::{Breaker, BreakerBuilder, Clock, Observer, config::Blueprint};
+use breaker_core::{Breaker, BreakerBuilder, Clock, Event, Observer, config::Blueprint};
 use tokio::{runtime::Handle, sync::Notify};
 
 use crate::{
@@ -13,6 +13,7 @@ use crate::{
     directory::Directory,
     gateway::{Bound, Source},
     hedge::Hedging,
+    outlook::Changes,
     partition::Partition,
     pool::Owner,
     shared::Shared,
@@ -119,17 +120,25 @@ impl<A: Address, H: Send + Sync + 'static, S> PoolBuilder<A, H, S> {
         let circuits_changed = Arc::new(Notify::new());
         let canaries = self.probe.filter(|_| blueprint.wants_probes()).map(CanaryWorker::spawn);
         let clock = self.clock.unwrap_or_else(|| Arc::new(TokioClock::new()));
-        let wake = Arc::clone(&circuits_changed);
+        let changes = Arc::<Changes>::default();
+        let tell = {
+            let (changes, waiters) = (Arc::clone(&changes), Arc::clone(&circuits_changed));
+            move |_: &Event| {
+                changes.note();
+                waiters.notify_waiters();
+            }
+        };
         let breakers = Breaker::builder(blueprint)
             .clock(Arc::clone(&clock))
             .abandoned_call_is_failure_after(self.config.abandoned_call_is_failure_after())
-            .observer(Arc::new(move |_: &breaker_core::Event| wake.notify_waiters()))
+            .observer(Arc::new(tell))
             .probed();
         let shared = Arc::new(Shared {
             hedging: self.config.hedge_after().map(Hedging::new),
             config: self.config,
             breakers: self.observers.into_iter().fold(breakers, BreakerBuilder::observer),
             clock,
+            changes,
             connector: self.connector,
             directory: Directory::new(),
             canaries: Mutex::new(canaries),

@@ -88,6 +88,13 @@ pub struct AllOpen {
     pub retry_after: Option<Duration>,
 }
 
+impl AllOpen {
+    pub(crate) fn new(replicas: Vec<(String, Rejection)>, now: Timestamp) -> Self {
+        let retry_at = replicas.iter().filter_map(|(_, rejection)| rejection.retry_at).min();
+        Self { replicas, retry_at, retry_after: retry_at.map(|at| at.since(now)) }
+    }
+}
+
 impl fmt::Display for AllOpen {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("no circuit admits a call")?;

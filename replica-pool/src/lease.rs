@@ -1,29 +1,27 @@
-use std::{fmt, future::pending, sync::Arc, time::Duration};
+use std::{fmt, future::pending, num::NonZeroU64, sync::Arc, time::Duration};
 
-use breaker_core::{Outcome, OwnedPermit, Rejection, Settlement, Timestamp};
-
+use breaker_core::{Clock, DetachedPermit, Outcome, Permit, Rejection, Settlement, Timestamp};
 use tokio::time::timeout;
 
 use crate::{
-    Address, HealthStatus, Replica, Signal, Verdict, health::HealthEpoch, partition::Partition,
-    refresher::Request, waiting::Sending,
+    Address, HealthStatus, Replica, ReplicaSet, Signal, Verdict, health::HealthEpoch, refresher::Request,
+    set::Place, waiting::Sending,
 };
 
 /// A replica that [`select`](crate::ReplicaPool::select) found, to send a request to.
 pub struct Candidate<A, H = ()> {
-    partition: Arc<Partition<A, H>>,
-    replica: Arc<Replica<A, H>>,
-    version: u64,
+    set: Arc<ReplicaSet<A, H>>,
+    index: usize,
 }
 
 impl<A: Address, H: Send + Sync + 'static> Candidate<A, H> {
-    pub(crate) fn new(partition: Arc<Partition<A, H>>, replica: Arc<Replica<A, H>>, version: u64) -> Self {
-        Self { partition, replica, version }
+    pub(crate) fn new(set: Arc<ReplicaSet<A, H>>, index: usize) -> Self {
+        Self { set, index }
     }
 
     /// The replica.
     pub fn replica(&self) -> &Arc<Replica<A, H>> {
-        &self.replica
+        &self.set.replicas()[self.index]
     }
 
     /// Begins an attempt, if the replica's circuit admits it.
@@ -32,21 +30,13 @@ impl<A: Address, H: Send + Sync + 'static> Candidate<A, H> {
     ///
     /// The circuit's [`Rejection`].
     pub fn begin(&self) -> Result<Lease<A, H>, Rejection> {
-        let now = self.partition.now();
-        let permit = self.replica.breaker().acquire_owned_at(now)?;
-        Ok(Lease::new(
-            Arc::clone(&self.partition),
-            Arc::clone(&self.replica),
-            self.version,
-            now,
-            Some(permit),
-        ))
+        Lease::begin(Place::shared(&self.set, self.index)).map_err(|(_, rejection)| rejection)
     }
 }
 
 impl<A: Address, H> fmt::Debug for Candidate<A, H> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Candidate").field("replica", &self.replica).finish_non_exhaustive()
+        f.debug_struct("Candidate").field("replica", &self.set.replicas()[self.index]).finish_non_exhaustive()
     }
 }
 
@@ -56,10 +46,9 @@ impl<A: Address, H> fmt::Debug for Candidate<A, H> {
 /// of its replica, since a timeout placed outside the pool must not blind it.
 #[must_use = "an attempt that is dropped at once counts as cancelled"]
 pub struct Lease<A: Address, H: Send + Sync + 'static = ()> {
-    partition: Arc<Partition<A, H>>,
-    replica: Arc<Replica<A, H>>,
+    place: Place<A, H>,
     /// Absent when the attempt is made without asking the circuit, or was settled.
-    permit: Option<OwnedPermit>,
+    permit: Option<DetachedPermit>,
     /// Absent once it is finished.
     began: Option<Began>,
 }
@@ -68,66 +57,112 @@ pub struct Lease<A: Address, H: Send + Sync + 'static = ()> {
 struct Began {
     at: Timestamp,
     epoch: HealthEpoch,
-    version: u64,
-    /// Its place among the calls that wait for the replica, where that is looked at.
-    sending: Option<Sending>,
+    /// Its number among the calls that wait for the replica, where that is looked at.
+    number: Option<NonZeroU64>,
+}
+
+impl Began {
+    fn sending(self) -> Option<Sending> {
+        self.number.map(|number| Sending::new(self.at, number))
+    }
 }
 
 impl<A: Address, H: Send + Sync + 'static> Lease<A, H> {
-    pub(crate) fn new(
-        partition: Arc<Partition<A, H>>,
-        replica: Arc<Replica<A, H>>,
-        version: u64,
-        at: Timestamp,
-        permit: Option<OwnedPermit>,
-    ) -> Self {
-        let sending = replica.waiting().map(|waiting| waiting.begin(at));
-        let began = Began { at, epoch: replica.mark().epoch(), version, sending };
-        Self { partition, replica, permit, began: Some(began) }
+    /// Begins an attempt now, if the replica's circuit admits it.
+    #[inline]
+    pub(crate) fn begin(place: Place<A, H>) -> Result<Self, (Place<A, H>, Rejection)> {
+        let (replica, clock) = (place.replica(), place.replica().breaker().clock());
+        // For the age of a call that is dropped, a tick of the system more or less does not matter.
+        let now = if replica.waiting().is_some() { clock.now() } else { clock.coarse() };
+        Self::begin_at(place, now)
+    }
+
+    /// Begins an attempt at `now`, if the replica's circuit admits it.
+    #[inline]
+    pub(crate) fn begin_at(place: Place<A, H>, now: Timestamp) -> Result<Self, (Place<A, H>, Rejection)> {
+        match place.replica().breaker().acquire_at(now).map(Permit::detach) {
+            Ok(permit) => Ok(Self::new(place, now, Some(permit))),
+            Err(rejection) => Err((place, rejection)),
+        }
+    }
+
+    /// An attempt that the circuit is not asked about.
+    pub(crate) fn unasked(place: Place<A, H>, now: Timestamp) -> Self {
+        Self::new(place, now, None)
+    }
+
+    #[inline]
+    fn new(place: Place<A, H>, at: Timestamp, permit: Option<DetachedPermit>) -> Self {
+        let replica = place.replica();
+        let number = replica.waiting().map(|waiting| waiting.begin(at));
+        let began = Some(Began { at, epoch: replica.mark().epoch(), number });
+        Self { place, permit, began }
     }
 
     /// The replica.
     pub fn replica(&self) -> &Arc<Replica<A, H>> {
-        &self.replica
+        self.place.replica()
     }
 
     /// Gives the verdict: settles the circuit, then marks the replica and asks for its addresses if the
     /// signal says so. [`Settlement::Stale`] when the circuit has changed its state since the attempt began.
+    #[inline]
     pub fn finish(mut self, verdict: &Verdict) -> Settlement {
         self.end(verdict).0
     }
 
+    #[inline]
     pub(crate) fn end(&mut self, verdict: &Verdict) -> (Settlement, Request) {
-        let settlement =
-            self.permit.take().map_or(Settlement::NotCounted, |permit| permit.settle(verdict.outcome));
+        let settlement = self.settle(verdict.outcome);
         let Some(began) = self.began.take() else { return (settlement, Request::Served) };
         self.wait_no_more(began, verdict.signal != Signal::Unreachable);
         if verdict.signal.marks() {
             return (settlement, self.mark(began));
         }
-        if verdict.outcome == Outcome::Success && !self.partition.fixed {
-            self.replica.connected(began.epoch);
+        if verdict.outcome == Outcome::Success && !self.place.is_fixed() {
+            self.replica().connected(began.epoch);
         }
         (settlement, Request::Served)
     }
 
+    #[inline]
+    fn settle(&mut self, outcome: Outcome) -> Settlement {
+        self.permit.take().map_or(Settlement::NotCounted, |permit| {
+            self.place.replica().breaker().attach(permit).settle(outcome)
+        })
+    }
+
+    #[cold]
     fn mark(&self, began: Began) -> Request {
-        if self.partition.fixed {
+        let (replica, Some(partition)) = (self.replica(), self.place.partition()) else {
+            return Request::Served;
+        };
+        if self.place.is_fixed() {
             return Request::Served;
         }
-        let news = self.replica.failed(began.epoch, self.partition.shared.config.unhealthy_timeout());
-        if !news && self.replica.health() != HealthStatus::Unhealthy {
+        let news = replica.failed(began.epoch, partition.shared.config.unhealthy_timeout());
+        if !news && replica.health() != HealthStatus::Unhealthy {
             // It began before the gateway, or another call, found the replica to be there.
             return Request::Served;
         }
-        self.partition.marked(began.version, &self.replica, news)
+        partition.marked(self.place.version(), replica, news)
     }
 
+    #[inline]
     fn wait_no_more(&self, began: Began, answered: bool) {
-        let (Some(waiting), Some(sending)) = (self.replica.waiting(), began.sending) else { return };
-        let now = answered.then(|| self.partition.now());
+        if began.number.is_some() {
+            self.stop_waiting(began, answered);
+        }
+    }
+
+    fn stop_waiting(&self, began: Began, answered: bool) {
+        let (Some(waiting), Some(sending)) = (self.replica().waiting(), began.sending()) else { return };
+        let now = answered.then(|| self.clock().now());
         waiting.end(sending, now);
-        if let (Some(now), Some(hedging)) = (now, &self.partition.shared.hedging) {
+        let Some(now) = now else { return };
+        if let Some(partition) = self.place.partition()
+            && let Some(hedging) = &partition.shared.hedging
+        {
             hedging.answered(now.since(began.at));
         }
     }
@@ -136,12 +171,13 @@ impl<A: Address, H: Send + Sync + 'static> Lease<A, H> {
     /// blinded: the permit is kept, and the attempt goes on waiting in the eyes of suspicion. It is cancelled
     /// once its replica answers a call that was sent no earlier, and a failure after `limit` from its start.
     pub(crate) fn park(mut self, limit: Duration) {
-        let partition = Arc::clone(&self.partition);
-        partition.shared.tasks.spawn(async move {
+        let Some(partition) = self.place.partition() else { return };
+        let tasks = &partition.shared.tasks;
+        tasks.spawn(async move {
             let Some(began) = self.began else { return };
-            let replica = Arc::clone(&self.replica);
+            let replica = Arc::clone(self.replica());
             let answered = async {
-                match (replica.waiting(), began.sending) {
+                match (replica.waiting(), began.sending()) {
                     (Some(waiting), Some(sending)) => waiting.answered_since(sending).await,
                     _ => pending().await,
                 }
@@ -158,9 +194,7 @@ impl<A: Address, H: Send + Sync + 'static> Lease<A, H> {
         if let Some(began) = self.began.take() {
             self.wait_no_more(began, false);
         }
-        if let Some(permit) = self.permit.take() {
-            permit.settle(Outcome::Cancelled);
-        }
+        self.settle(Outcome::Cancelled);
     }
 
     /// When the attempt began, unless it is finished.
@@ -169,16 +203,22 @@ impl<A: Address, H: Send + Sync + 'static> Lease<A, H> {
     }
 
     pub(crate) fn elapsed(&self) -> Duration {
-        self.began.map_or(Duration::ZERO, |began| self.partition.now().since(began.at))
+        self.began.map_or(Duration::ZERO, |began| self.clock().now().since(began.at))
     }
-}
 
-impl<A: Address, H: Send + Sync + 'static> Drop for Lease<A, H> {
-    fn drop(&mut self) {
-        let limit = self.partition.shared.config.abandoned_call_is_failure_after();
-        let outlived = self.elapsed() >= limit;
-        // Dropping the permit settles the circuit by the same limit.
-        drop(self.permit.take());
+    fn clock(&self) -> &dyn Clock {
+        &**self.replica().breaker().clock()
+    }
+
+    /// Nobody gave a verdict.
+    #[cold]
+    fn abandon(&mut self) {
+        let limit = self.place.partition().map(|home| home.shared.config.abandoned_call_is_failure_after());
+        let outlived = limit.is_some_and(|limit| self.elapsed() >= limit);
+        if let Some(permit) = self.permit.take() {
+            // Dropping it settles the circuit by the same limit.
+            drop(self.place.replica().breaker().attach(permit));
+        }
         if let Some(began) = self.began.take() {
             self.wait_no_more(began, false);
             if outlived {
@@ -188,10 +228,19 @@ impl<A: Address, H: Send + Sync + 'static> Drop for Lease<A, H> {
     }
 }
 
+impl<A: Address, H: Send + Sync + 'static> Drop for Lease<A, H> {
+    #[inline]
+    fn drop(&mut self) {
+        if self.began.is_some() {
+            self.abandon();
+        }
+    }
+}
+
 impl<A: Address, H: Send + Sync + 'static> fmt::Debug for Lease<A, H> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Lease")
-            .field("replica", &self.replica)
+            .field("replica", self.replica())
             .field("began", &self.began)
             .finish_non_exhaustive()
     }

@@ -23,20 +23,46 @@ pub(crate) struct View {
     pub(crate) health: HealthStatus,
     /// It was unhealthy for so long that the gateway should be asked again.
     pub(crate) overdue: bool,
+    /// When its mark will no longer be held against it; zero as long as the gateway should be asked for that.
+    pub(crate) forgiven_at: Timestamp,
 }
 
 impl View {
     pub(crate) fn of<A: Address, H>(replica: &Replica<A, H>, now: &Now<'_>, config: &PoolConfig) -> Self {
         let bound = config.unhealthy_timeout();
         let mark = replica.mark();
-        let (health, overdue) =
-            if mark.is_ageless() { (mark.status(), false) } else { mark.read(now.get(), bound) };
+        let (health, overdue, forgiven_at) = if mark.is_ageless() {
+            (mark.status(), false, Timestamp::MAX)
+        } else {
+            let (health, overdue) = mark.read(now.get(), bound);
+            let forgiven_at = match (health == mark.status(), overdue) {
+                (true, _) => mark.at() + bound,
+                (false, true) => Timestamp::ZERO,
+                (false, false) => Timestamp::MAX,
+            };
+            (health, overdue, forgiven_at)
+        };
         let suspected = match (replica.waiting(), config.suspect_after()) {
             (Some(waiting), Some(span)) => !waiting.is_idle() && waiting.is_silent(now.get(), span),
             _ => false,
         };
         let health = if suspected { HealthStatus::Unhealthy } else { health };
-        Self { circuit: replica.breaker().status(), health, overdue }
+        Self { circuit: replica.breaker().status(), health, overdue, forgiven_at }
+    }
+
+    /// Until when it ranks and looks as now unless a change is counted; zero where it may change at any time.
+    pub(crate) fn settled_until(&self) -> Timestamp {
+        let circuit = match (self.circuit.mode, self.circuit.circuit) {
+            (Mode::Automatic, Circuit::HalfOpen) => Timestamp::ZERO,
+            (Mode::Automatic, Circuit::Open) => self.circuit.until.unwrap_or(Timestamp::MAX),
+            _ => Timestamp::MAX,
+        };
+        circuit.min(self.forgiven_at)
+    }
+
+    /// 0 for one that is to be asked first.
+    pub(crate) fn rank(&self, order: Order) -> u8 {
+        self.key(false, order).rank
     }
 
     /// Whether a call may be sent to it to find out whether it is well again.
@@ -90,57 +116,72 @@ impl Rules {
         self,
         views: impl Iterator<Item = (usize, View, bool)>,
         rng: &mut Rng,
-    ) -> Option<(usize, View)> {
+    ) -> Option<usize> {
         let (mut best, mut trial) = (Pick::default(), Pick::default());
         for (index, view, failed_here) in views {
             let key = view.key(failed_here, self.order);
-            best.offer(key, index, view, self.order, rng);
+            best.offer(key, index, self.order, rng);
             if view.is_on_trial() && !failed_here {
-                trial.offer(key, index, view, self.order, rng);
+                trial.offer(key, index, self.order, rng);
             }
         }
         let best = best.chosen?;
         match trial.chosen {
-            Some(trial) if trial.0 > best.0 && self.is_trial(rng) => Some((trial.1, trial.2)),
-            _ => Some((best.1, best.2)),
+            Some(trial) if trial.0 > best.0 && self.is_trial(rng) => Some(trial.1),
+            _ => Some(best.1),
         }
     }
 
-    /// All candidates, the one to ask first in front.
-    pub(crate) fn all(self, views: impl Iterator<Item = (usize, View)>, rng: &mut Rng) -> Vec<(usize, View)> {
+    /// The `n` best candidates, the one to ask first in front.
+    pub(crate) fn best(
+        self,
+        n: usize,
+        views: impl Iterator<Item = (usize, View)>,
+        rng: &mut Rng,
+    ) -> Vec<usize> {
         let mut keyed: Vec<_> =
             views.map(|(index, view)| (view.key(false, self.order), index, view)).collect();
         if self.order == Order::Shuffled {
             rng.shuffle(&mut keyed);
         }
-        keyed.sort_by_key(|(key, ..)| *key);
-        let trial = keyed.iter().position(|(_, _, view)| view.is_on_trial());
-        if let Some(at) = trial
-            && at > 0
+        // Among equals the order is kept: that of the list, or of chance.
+        let mut ranked: Vec<_> = (0..keyed.len()).collect();
+        let by = |place: &usize| (keyed[*place].0, *place);
+        if n > 0 && n < ranked.len() {
+            ranked.select_nth_unstable_by_key(n - 1, by);
+        }
+        let on_trial = |place: &&usize| keyed[**place].2.is_on_trial();
+        let trial = ranked.iter().filter(on_trial).min_by_key(|place| by(place)).copied();
+        ranked.truncate(n);
+        ranked.sort_unstable_by_key(by);
+        if let Some(trial) = trial
+            && ranked.first().is_some_and(|first| *first != trial)
             && self.is_trial(rng)
         {
-            keyed[..=at].rotate_right(1);
+            let at = ranked.iter().position(|place| *place == trial).unwrap_or(ranked.len() - 1);
+            ranked[at] = trial;
+            ranked[..=at].rotate_right(1);
         }
-        keyed.into_iter().map(|(_, index, view)| (index, view)).collect()
+        ranked.into_iter().map(|place| keyed[place].1).collect()
     }
 }
 
 /// The best candidate so far; among equals each with the same chance, or the earliest.
 #[derive(Default)]
 struct Pick {
-    chosen: Option<(Key, usize, View)>,
+    chosen: Option<(Key, usize)>,
     equals: u32,
 }
 
 impl Pick {
-    fn offer(&mut self, key: Key, index: usize, view: View, order: Order, rng: &mut Rng) {
+    fn offer(&mut self, key: Key, index: usize, order: Order, rng: &mut Rng) {
         match self.chosen.map_or(Ordering::Less, |(best, ..)| key.cmp(&best)) {
-            Ordering::Less => (self.chosen, self.equals) = (Some((key, index, view)), 1),
+            Ordering::Less => (self.chosen, self.equals) = (Some((key, index)), 1),
             Ordering::Greater => {}
             Ordering::Equal => {
                 self.equals += 1;
                 if order == Order::Shuffled && rng.u32(..self.equals) == 0 {
-                    self.chosen = Some((key, index, view));
+                    self.chosen = Some((key, index));
                 }
             }
         }

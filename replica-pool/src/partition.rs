@@ -2,7 +2,7 @@
 
 use std::{
     fmt,
-    sync::{Arc, Mutex},
+    sync::{Arc, Mutex, Weak},
     time::Duration,
 };
 
@@ -40,11 +40,11 @@ impl<A: Address, H: Send + Sync + 'static> Partition<A, H> {
         on_vanished: Option<Box<dyn Fn() + Send + Sync>>,
     ) -> Arc<Self> {
         let fixed = source.fixed();
-        let this = Arc::new(Self {
+        let this = Arc::new_cyclic(|home| Self {
             shared,
             source,
             fixed: fixed.is_some(),
-            set: ArcSwap::from_pointee(ReplicaSet::new(0, Vec::new(), None)),
+            set: ArcSwap::from_pointee(ReplicaSet::empty(Weak::clone(home), fixed.is_some())),
             refresher: Refresher::new(),
             retired: Mutex::new(false),
             on_vanished,

@@ -1,18 +1,13 @@
 use std::{error::Error, fmt, future::Future, sync::Arc};
 
-use breaker_core::Now;
 use fastrand::Rng;
 use futures::future::join_all;
 use serde::Serialize;
 
 use crate::{
-    Address, Attempt, CallError, Candidate, GatewayError, HealthStatus, IoJudge, Judge, RefreshReason,
-    ReplicaSet, Request,
-    order::{Rules, View},
-    partition::Partition,
-    refresher,
-    route::Direct,
-    shared::Shared,
+    Address, AllOpen, Attempt, CallError, Candidate, GatewayError, HealthStatus, IoJudge, Judge, Lease,
+    RefreshReason, ReplicaSet, Request, candidates::Candidates, partition::Partition, refresher,
+    route::Direct, set::Place, shared::Shared,
 };
 
 /// Ends the background work of a pool with its last handle.
@@ -34,7 +29,7 @@ impl<A: Address, H: Send + Sync + 'static> Drop for Owner<A, H> {
 /// `A` is what identifies a replica, `H` what its [`Connector`](crate::Connector) opens.
 pub struct ReplicaPool<A: Address, H: Send + Sync + 'static = ()> {
     owner: Arc<Owner<A, H>>,
-    partition: Arc<Partition<A, H>>,
+    pub(crate) partition: Arc<Partition<A, H>>,
 }
 
 impl<A: Address, H: Send + Sync + 'static> ReplicaPool<A, H> {
@@ -65,31 +60,63 @@ impl<A: Address, H: Send + Sync + 'static> ReplicaPool<A, H> {
         Request::new(Direct(&self.partition), &shared.clock, &shared.config)
     }
 
+    /// Begins an attempt at the best replica whose circuit admits one, for callers that make one attempt and find the next
+    /// themselves. Waits for nothing, and allocates nothing as long as all is well. [Finish](Lease::finish) it with the
+    /// verdict.
+    ///
+    /// ```
+    /// # use replica_pool::{AllOpen, FixedList, ReplicaPool, Verdict};
+    /// # fn send(_: &str) -> Verdict { Verdict::SUCCESS }
+    /// # fn example(pool: ReplicaPool<String>) -> Result<(), AllOpen> {
+    /// let lease = pool.acquire()?;
+    /// let verdict = send(lease.replica().address());
+    /// lease.finish(&verdict);
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// [`AllOpen`] when no circuit admits a call, or no address is known yet; it names no replica then.
+    #[inline]
+    pub fn acquire(&self) -> Result<Lease<A, H>, AllOpen> {
+        let set = self.partition.set();
+        let Some(index) = self.partition.quick_pick(&set, &mut Rng::new()) else {
+            return self.acquire_from(Candidates::all(&self.partition, &set));
+        };
+        Lease::begin(Place::new(set, index)).or_else(|(place, rejection)| {
+            let mut others = Candidates::all(&self.partition, place.set());
+            others.reject(index, place.replica(), rejection);
+            self.acquire_from(others)
+        })
+    }
+
+    #[cold]
+    fn acquire_from(&self, mut candidates: Candidates<'_, A, H>) -> Result<Lease<A, H>, AllOpen> {
+        let mut rng = Rng::new();
+        while let (Some(index), _) = candidates.choose_first(&mut rng) {
+            match Lease::begin(Place::shared(candidates.set(), index)) {
+                Ok(lease) => return Ok(lease),
+                Err((place, rejection)) => candidates.reject(index, place.replica(), rejection),
+            }
+        }
+        Err(self.all_open(candidates))
+    }
+
+    #[cold]
+    fn all_open(&self, candidates: Candidates<'_, A, H>) -> AllOpen {
+        let _ = self.partition.refresh(candidates.set().version(), RefreshReason::Exhausted);
+        AllOpen::new(candidates.into_rejections(), self.partition.now())
+    }
+
     /// The `n` best candidates, the best first, for callers that run their own attempts (as quorum reads do).
     ///
     /// Nobody is left out: who asks for as many as there are gets them all, bad ones last. Fewer come only when
     /// there are fewer, and none before the first answer of the gateway.
     pub fn select(&self, n: usize) -> Vec<Candidate<A, H>> {
-        let (set, config) = (self.partition.set.load_full(), &self.partition.shared.config);
-        let rules = Rules { order: config.order(), trial_ratio: config.trial_ratio() };
-        let now = Now::of(&*self.partition.shared.clock);
-        let mut overdue = false;
-        let views = set.replicas().iter().enumerate().map(|(index, replica)| {
-            let view = View::of(replica, &now, config);
-            overdue |= view.overdue;
-            (index, view)
-        });
-        let mut rng = Rng::new();
-        let order = match n {
-            // The best one alone needs no sorting.
-            1 => rules.first(views.map(|(index, view)| (index, view, false)), &mut rng).into_iter().collect(),
-            _ => rules.all(views, &mut rng),
-        };
-        let _ = self.partition.look_after(&set, overdue);
-        let candidate = |(index, _): (usize, View)| {
-            Candidate::new(Arc::clone(&self.partition), Arc::clone(&set.replicas()[index]), set.version())
-        };
-        order.into_iter().take(n).map(candidate).collect()
+        let set = self.partition.set.load_full();
+        let best = Candidates::all(&self.partition, &set).best(n, &mut Rng::new());
+        best.into_iter().map(|index| Candidate::new(Arc::clone(&set), index)).collect()
     }
 
     /// The present replicas.

@@ -8,7 +8,7 @@ use std::{
 use breaker_core::Clock;
 
 use crate::{
-    Address, GatewayError, HealthStatus, Replica, ReplicaSet,
+    Address, GatewayError, HealthStatus, Replica,
     config::Order,
     health::Mark,
     partition::{Partition, SHORT},
@@ -113,7 +113,8 @@ impl<A: Address, H: Send + Sync + 'static> Partition<A, H> {
         for replica in old.replicas() {
             shared.directory.leave(replica.address(), now);
         }
-        self.set.store(Arc::new(ReplicaSet::new(old.version() + u64::from(changed), replicas, short_since)));
+        let version = old.version() + u64::from(changed);
+        self.set.store(Arc::new(old.followed_by(version, replicas, short_since)));
         shared.circuits_changed.notify_waiters();
         changed
     }

@@ -13,6 +13,7 @@ use breaker_core::{Breaker, Timestamp};
 use crate::{
     Address, HealthStatus,
     health::{Health, HealthEpoch, Mark},
+    outlook::Changes,
     waiting::Waiting,
 };
 
@@ -29,10 +30,17 @@ pub struct Replica<A, H = ()> {
     opening: AtomicBool,
     /// The calls that wait for it, where the settings look at them.
     waiting: Option<Box<Waiting>>,
+    /// Where a change of its rank is noted.
+    changes: Arc<Changes>,
 }
 
 impl<A: Address, H> Replica<A, H> {
-    pub(crate) fn new(address: A, breaker: Arc<Breaker>, waiting: Option<Box<Waiting>>) -> Self {
+    pub(crate) fn new(
+        address: A,
+        breaker: Arc<Breaker>,
+        waiting: Option<Box<Waiting>>,
+        changes: Arc<Changes>,
+    ) -> Self {
         let health = Health::new(breaker.clock().now());
         Self {
             address,
@@ -42,6 +50,7 @@ impl<A: Address, H> Replica<A, H> {
             reset_at: AtomicU64::new(0),
             opening: AtomicBool::new(false),
             waiting,
+            changes,
         }
     }
 
@@ -66,6 +75,13 @@ impl<A: Address, H> Replica<A, H> {
         self.handle.load_full()
     }
 
+    /// Closed under no manual control, with nothing against it: of the first rank whatever the settings are. Others may be
+    /// too.
+    #[inline]
+    pub(crate) fn is_plain(&self) -> bool {
+        self.breaker.passes() && self.health.mark().is_ageless() && self.waiting.is_none()
+    }
+
     pub(crate) fn waiting(&self) -> Option<&Waiting> {
         self.waiting.as_deref()
     }
@@ -76,8 +92,12 @@ impl<A: Address, H> Replica<A, H> {
 
     pub(crate) fn connected(&self, epoch: HealthEpoch) {
         // The clock is read only where there is news.
-        if self.health.mark().status() != HealthStatus::Connected {
-            self.health.connected(epoch, self.breaker.clock().now());
+        let before = self.health.mark().status();
+        if before != HealthStatus::Connected
+            && self.health.connected(epoch, self.breaker.clock().now())
+            && before.rank() > 0
+        {
+            self.changes.note();
         }
     }
 
@@ -101,6 +121,7 @@ impl<A: Address, H> Replica<A, H> {
     pub(crate) fn failed(&self, epoch: HealthEpoch, bound: Duration) -> bool {
         let news = self.health.failed(epoch, self.breaker.clock().now(), bound);
         if news {
+            self.changes.note();
             self.drop_handle();
         }
         news
@@ -111,6 +132,7 @@ impl<A: Address, H> Replica<A, H> {
     pub(crate) fn refuted(&self, seen: Mark) -> bool {
         let news = self.health.refuted(seen, self.breaker.clock().now());
         if news {
+            self.changes.note();
             self.drop_handle();
         }
         news
@@ -118,7 +140,11 @@ impl<A: Address, H> Replica<A, H> {
 
     /// The gateway named the address again. Says whether the replica waits for a validation now.
     pub(crate) fn confirmed(&self, seen: Mark, validating: bool) -> bool {
-        self.health.confirmed(seen, validating, self.breaker.clock().now()) && validating
+        let news = self.health.confirmed(seen, validating, self.breaker.clock().now());
+        if news {
+            self.changes.note();
+        }
+        news && validating
     }
 
     /// Begins to open a connection, unless someone else is at it.
@@ -166,7 +192,7 @@ mod tests {
     fn a_handle_is_kept_only_while_the_epoch_lasts_in_which_it_was_opened() {
         const BOUND: Duration = Duration::from_secs(60);
         let breaker = Arc::new(Breaker::builder(NonResilient::default()).build().unwrap());
-        let replica = Replica::<u8, u8>::new(1, breaker, None);
+        let replica = Replica::<u8, u8>::new(1, breaker, None, Arc::default());
         let epoch = replica.mark().epoch();
         replica.keep(epoch, || Arc::new(1));
         assert_eq!(replica.handle().as_deref(), Some(&1));

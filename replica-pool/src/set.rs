@@ -1,8 +1,12 @@
-use std::{fmt, sync::Arc};
+use std::{
+    fmt,
+    sync::{Arc, Weak},
+};
 
+use arc_swap::Guard;
 use breaker_core::Timestamp;
 
-use crate::Replica;
+use crate::{Replica, outlook::Outlook, partition::Partition};
 
 /// The replicas of one partition at one moment. Never changed: a refresh makes another.
 pub struct ReplicaSet<A, H = ()> {
@@ -10,15 +14,35 @@ pub struct ReplicaSet<A, H = ()> {
     replicas: Box<[Arc<Replica<A, H>>]>,
     /// Since when the set has been smaller than it should be.
     pub(crate) short_since: Option<Timestamp>,
+    /// Whose replicas they are.
+    home: Weak<Partition<A, H>>,
+    /// The addresses can't change.
+    fixed: bool,
+    pub(crate) outlook: Outlook,
 }
 
 impl<A, H> ReplicaSet<A, H> {
-    pub(crate) fn new(
+    /// The set of a partition that knows no addresses yet.
+    pub(crate) fn empty(home: Weak<Partition<A, H>>, fixed: bool) -> Self {
+        Self {
+            version: 0,
+            replicas: Box::default(),
+            short_since: None,
+            home,
+            fixed,
+            outlook: Outlook::default(),
+        }
+    }
+
+    /// The one that comes after `self`.
+    pub(crate) fn followed_by(
+        &self,
         version: u64,
         replicas: Vec<Arc<Replica<A, H>>>,
         short_since: Option<Timestamp>,
     ) -> Self {
-        Self { version, replicas: replicas.into(), short_since }
+        let (home, fixed) = (Weak::clone(&self.home), self.fixed);
+        Self { version, replicas: replicas.into(), short_since, home, fixed, outlook: Outlook::default() }
     }
 
     /// Grows whenever a replica comes or goes. 0 before the first answer of the gateway.
@@ -38,5 +62,45 @@ impl<A: fmt::Debug, H> fmt::Debug for ReplicaSet<A, H> {
             .field("version", &self.version)
             .field("replicas", &self.replicas)
             .finish_non_exhaustive()
+    }
+}
+
+/// A replica, in the set in which it was found. Holds the set as its reader does, which counts no references as long as a
+/// thread holds few.
+pub(crate) struct Place<A, H> {
+    set: Guard<Arc<ReplicaSet<A, H>>>,
+    index: usize,
+}
+
+impl<A, H> Place<A, H> {
+    pub(crate) fn new(set: Guard<Arc<ReplicaSet<A, H>>>, index: usize) -> Self {
+        Self { set, index }
+    }
+
+    pub(crate) fn shared(set: &Arc<ReplicaSet<A, H>>, index: usize) -> Self {
+        Self::new(Guard::from_inner(Arc::clone(set)), index)
+    }
+
+    pub(crate) fn set(&self) -> &Arc<ReplicaSet<A, H>> {
+        &self.set
+    }
+
+    pub(crate) fn replica(&self) -> &Arc<Replica<A, H>> {
+        &self.set.replicas[self.index]
+    }
+
+    /// The version of the set.
+    pub(crate) fn version(&self) -> u64 {
+        self.set.version
+    }
+
+    /// Whether nothing is learnt of its address.
+    pub(crate) fn is_fixed(&self) -> bool {
+        self.set.fixed
+    }
+
+    /// `None` once the pool is gone.
+    pub(crate) fn partition(&self) -> Option<Arc<Partition<A, H>>> {
+        self.set.home.upgrade()
     }
 }

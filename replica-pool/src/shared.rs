@@ -4,11 +4,11 @@ use std::{
 };
 
 use breaker_canary::CanaryWorker;
-use breaker_core::{Breaker, BreakerBuilder, Clock};
+use breaker_core::{Breaker, BreakerBuilder, Clock, Now};
 
 use crate::{
-    Address, Connector, Replica, config::PoolConfig, directory::Directory, hedge::Hedging, tasks::Tasks,
-    validation::Validator, waiting::Waiting,
+    Address, Connector, Replica, config::PoolConfig, directory::Directory, hedge::Hedging, order::View,
+    outlook::Changes, tasks::Tasks, validation::Validator, waiting::Waiting,
 };
 
 /// What all partitions of a pool share.
@@ -17,6 +17,7 @@ pub(crate) struct Shared<A, H> {
     /// What the replicas' breakers are made of.
     pub(crate) breakers: BreakerBuilder,
     pub(crate) clock: Arc<dyn Clock>,
+    pub(crate) changes: Arc<Changes>,
     pub(crate) connector: Option<Arc<dyn Connector<A, H>>>,
     pub(crate) directory: Directory<A, H>,
     /// `None` without a probe, and once the pool is gone.
@@ -36,12 +37,25 @@ impl<A: Address, H: Send + Sync + 'static> Shared<A, H> {
             let looked_at = self.config.suspect_after().is_some() || self.hedging.is_some();
             looked_at.then(|| Box::new(Waiting::new()))
         };
-        let make = || Arc::new(Replica::new(address.clone(), Arc::new(self.breaker(address)), waiting()));
+        let make = || {
+            let (breaker, changes) = (Arc::new(self.breaker(address)), Arc::clone(&self.changes));
+            Arc::new(Replica::new(address.clone(), breaker, waiting(), changes))
+        };
         let watch = |replica: &Arc<Replica<A, H>>| {
             let canaries = self.canaries.lock().unwrap_or_else(PoisonError::into_inner);
             Some(canaries.as_ref()?.register(address.clone(), Arc::clone(replica.breaker())))
         };
         self.directory.enter(address, make, watch)
+    }
+
+    /// The present instant, for one look at replicas.
+    pub(crate) fn now(&self) -> Now<'_> {
+        Now::of(&*self.clock)
+    }
+
+    /// What `replica` looks like now.
+    pub(crate) fn view(&self, replica: &Replica<A, H>) -> View {
+        View::of(replica, &self.now(), &self.config)
     }
 
     /// Ends the background work.

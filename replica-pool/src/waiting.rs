@@ -2,6 +2,7 @@
 
 use std::{
     collections::BTreeSet,
+    num::NonZeroU64,
     sync::{
         Mutex, MutexGuard, PoisonError,
         atomic::{AtomicU64, Ordering},
@@ -27,20 +28,28 @@ pub(crate) struct Waiting {
     news: Notify,
 }
 
-#[derive(Debug, Default)]
+#[derive(Debug)]
 struct Sent {
-    calls: BTreeSet<(Timestamp, u64)>,
-    numbers: u64,
+    calls: BTreeSet<(Timestamp, NonZeroU64)>,
+    /// The youngest one's.
+    numbers: NonZeroU64,
 }
 
 /// One call that waits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Sending(Timestamp, u64);
+pub(crate) struct Sending(Timestamp, NonZeroU64);
+
+impl Sending {
+    /// The call that began at `at` and was given `number`.
+    pub(crate) const fn new(at: Timestamp, number: NonZeroU64) -> Self {
+        Self(at, number)
+    }
+}
 
 impl Waiting {
     pub(crate) fn new() -> Self {
         Self {
-            sent: Mutex::default(),
+            sent: Mutex::new(Sent { calls: BTreeSet::new(), numbers: NonZeroU64::MIN }),
             oldest: AtomicU64::new(u64::MAX),
             answered: AtomicU64::new(0),
             youngest_answered: AtomicU64::new(0),
@@ -48,14 +57,14 @@ impl Waiting {
         }
     }
 
-    /// A call is sent.
-    pub(crate) fn begin(&self, now: Timestamp) -> Sending {
+    /// A call is sent. Says its number.
+    pub(crate) fn begin(&self, now: Timestamp) -> NonZeroU64 {
         let mut sent = self.lock();
-        sent.numbers += 1;
-        let sending = Sending(now, sent.numbers);
-        sent.calls.insert((sending.0, sending.1));
+        sent.numbers = sent.numbers.saturating_add(1);
+        let number = sent.numbers;
+        sent.calls.insert((now, number));
         self.publish(&sent);
-        sending
+        number
     }
 
     /// It waits no more; `answer` is when the replica answered it, if it did.
@@ -120,14 +129,18 @@ mod tests {
         Timestamp::from_millis(millis)
     }
 
+    fn begin(waiting: &Waiting, at: Timestamp) -> Sending {
+        Sending::new(at, waiting.begin(at))
+    }
+
     #[test]
     fn a_replica_is_silent_when_a_call_waits_and_nothing_was_heard_for_as_long() {
         let waiting = Waiting::new();
         assert!(waiting.is_idle() && !waiting.is_silent(at(60_000), SPAN), "nobody waits");
-        let first = waiting.begin(at(100));
+        let first = begin(&waiting, at(100));
         assert!(!waiting.is_silent(at(1_099), SPAN));
         assert!(waiting.is_silent(at(1_100), SPAN));
-        let second = waiting.begin(at(900));
+        let second = begin(&waiting, at(900));
         waiting.end(second, Some(at(1_200)));
         assert!(!waiting.is_silent(at(2_199), SPAN), "it answered another call");
         assert!(waiting.is_silent(at(2_200), SPAN), "and has been silent since");
@@ -138,8 +151,8 @@ mod tests {
     #[test]
     fn a_younger_call_does_not_inherit_the_age_of_one_that_was_given_up() {
         let waiting = Waiting::new();
-        let old = waiting.begin(at(100));
-        let _young = waiting.begin(at(900));
+        let old = begin(&waiting, at(100));
+        let _young = begin(&waiting, at(900));
         waiting.end(old, None);
         assert!(!waiting.is_silent(at(1_899), SPAN));
         assert!(waiting.is_silent(at(1_900), SPAN));
@@ -148,9 +161,9 @@ mod tests {
     #[test]
     fn only_the_answer_to_a_call_that_was_sent_no_earlier_counts_for_one_that_was_overtaken() {
         let waiting = Waiting::new();
-        let before = waiting.begin(at(100));
-        let overtaken = waiting.begin(at(200));
-        let after = waiting.begin(at(300));
+        let before = begin(&waiting, at(100));
+        let overtaken = begin(&waiting, at(200));
+        let after = begin(&waiting, at(300));
         let mut news = Box::pin(waiting.answered_since(overtaken));
         waiting.end(before, Some(at(400)));
         assert!(news.as_mut().now_or_never().is_none());

@@ -1,6 +1,6 @@
 use std::{sync::Arc, time::Duration};
 
-use super::{Breaker, core::Core, gate::Gate};
+use super::{Breaker, Start, core::Core, gate::Gate};
 use crate::{
     Clock, Evidence, MonotonicClock, Observer,
     config::Blueprint,
@@ -65,8 +65,9 @@ impl BreakerBuilder {
     }
 
     /// A call whose permit is dropped without a verdict after this long counts as a failure, since a timeout
-    /// placed outside the breaker must not blind it; sooner, as cancelled. Costs a clock reading a call.
-    /// Default: off, such a call is always cancelled.
+    /// placed outside the breaker must not blind it; sooner, as cancelled. Costs a [coarse](Clock::coarse) clock reading
+    /// a call, so a call may count as up to a tick of the system older than it is. Default: off, such a call is always
+    /// cancelled.
     pub fn abandoned_call_is_failure_after(self, limit: Duration) -> Self {
         self.setup(|setup| setup.abandoned_after = Some(limit))
     }
@@ -100,14 +101,17 @@ impl BreakerBuilder {
         if let Some(evidence) = &self.evidence {
             strategy.adopt(evidence, now);
         }
-        let wants_latency = strategy.wants_latency();
+        let start = match (strategy.wants_latency(), setup.abandoned_after) {
+            (true, _) => Start::Closely,
+            (false, Some(_)) => Start::Coarsely,
+            (false, None) => Start::Unread,
+        };
         let core = Core::new(strategy, now);
         Ok(Breaker {
             gate: Gate::new(core.word(), core.state),
             core: Mutex::new(core),
             changed: Notify::new(),
-            timed: wants_latency || setup.abandoned_after.is_some(),
-            wants_latency,
+            start,
             name: self.name,
             setup,
         })

@@ -1,5 +1,6 @@
 use std::{
     future::Future,
+    mem,
     pin::Pin,
     task::{Context, Poll},
 };
@@ -7,7 +8,7 @@ use std::{
 use pin_project_lite::pin_project;
 
 use super::{Breaker, Permit};
-use crate::{Classifier, Rejection, classify::OkOrErr};
+use crate::{Classifier, Outcome, Rejection, classify::OkOrErr};
 
 /// Why a guarded call brought nothing.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
@@ -35,7 +36,7 @@ impl Breaker {
     where
         F: Future<Output = Result<T, E>>,
     {
-        Guarded { breaker: self, classifier: &OkOrErr, permit: None, call }
+        Guarded { entry: Entry::Asks(self), classifier: OkOrErr, call }
     }
 
     /// Like [`call`](Self::call), with the outcome that `classifier` finds. A classifier that panics counts
@@ -53,7 +54,7 @@ impl Breaker {
         C: Classifier<T, E>,
         F: Future<Output = Result<T, E>>,
     {
-        Guarded { breaker: self, classifier, permit: None, call }
+        Guarded { entry: Entry::Asks(self), classifier: Borrowed(classifier), call }
     }
 
     /// Runs `call` on this thread if the circuit admits it. `Ok` counts as a success, `Err` as a failure.
@@ -82,13 +83,28 @@ impl Breaker {
     }
 }
 
+/// Where a guarded call stands.
+enum Entry<'a> {
+    Asks(&'a Breaker),
+    Passed(Permit<'a>),
+    Ended,
+}
+
+/// A classifier that is the caller's.
+struct Borrowed<'a, C>(&'a C);
+
+impl<T, E, C: Classifier<T, E>> Classifier<T, E> for Borrowed<'_, C> {
+    fn classify(&self, result: &Result<T, E>) -> Outcome {
+        self.0.classify(result)
+    }
+}
+
 pin_project! {
     /// A guarded call. Written out, since an `async` block would hold the call twice: as it was given, and where
     /// it is awaited.
     struct Guarded<'a, C, F> {
-        breaker: &'a Breaker,
-        classifier: &'a C,
-        permit: Option<Permit<'a>>,
+        entry: Entry<'a>,
+        classifier: C,
         #[pin]
         call: F,
     }
@@ -101,15 +117,17 @@ where
 {
     type Output = Result<T, CallError<E>>;
 
+    #[inline]
     fn poll(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Self::Output> {
         let this = self.project();
         // Out of the future while others run, so that their panic gives it back.
-        let permit = match this.permit.take() {
-            Some(permit) => permit,
-            None => match this.breaker.acquire() {
+        let permit = match mem::replace(this.entry, Entry::Ended) {
+            Entry::Passed(permit) => permit,
+            Entry::Asks(breaker) => match breaker.acquire() {
                 Ok(permit) => permit,
                 Err(rejection) => return Poll::Ready(Err(CallError::Rejected(rejection))),
             },
+            Entry::Ended => panic!("a guarded call was polled after it had ended"),
         };
         match this.call.poll(cx) {
             Poll::Ready(result) => {
@@ -117,7 +135,7 @@ where
                 Poll::Ready(result.map_err(CallError::Failed))
             }
             Poll::Pending => {
-                *this.permit = Some(permit);
+                *this.entry = Entry::Passed(permit);
                 Poll::Pending
             }
         }

@@ -17,7 +17,7 @@ use std::{fmt, panic, panic::AssertUnwindSafe, sync::Arc, time::Duration};
 pub use self::{
     builder::{BreakerBuilder, BuildError},
     call::CallError,
-    permit::{OwnedPermit, Permit, Settlement},
+    permit::{DetachedPermit, OwnedPermit, Permit, Settlement},
     probe::ProbeTicket,
     snapshot::{Snapshot, Status},
 };
@@ -58,9 +58,8 @@ pub struct Breaker {
     gate: Gate,
     core: Mutex<Core>,
     changed: Notify,
-    /// Whether admission reads the clock.
-    timed: bool,
-    wants_latency: bool,
+    /// How closely admission reads the clock.
+    start: Start,
     name: Option<Arc<str>>,
     setup: Arc<Setup>,
 }
@@ -103,30 +102,46 @@ impl Breaker {
         self.ticket().map(|ticket| OwnedPermit::new(Arc::clone(self), ticket))
     }
 
-    /// Like [`acquire_owned`](Self::acquire_owned), for a call that began at `started`: for callers that have read the
+    /// Like [`acquire`](Self::acquire), for a call that began at `started`: for callers that have read the
     /// [clock](Self::clock) already.
     ///
     /// # Errors
     ///
     /// As for [`acquire`](Self::acquire).
-    pub fn acquire_owned_at(self: &Arc<Self>, started: Timestamp) -> Result<OwnedPermit, Rejection> {
+    #[inline]
+    pub fn acquire_at(&self, started: Timestamp) -> Result<Permit<'_>, Rejection> {
         let word = self.gate.word();
         let ticket = if word.passes() {
-            Ticket::counted(word.epoch(), self.timed.then_some(started))
+            Ticket::counted(word.epoch(), (self.start != Start::Unread).then_some(started))
         } else {
             self.ticket_slow(word)?
         };
-        Ok(OwnedPermit::new(Arc::clone(self), ticket))
+        Ok(Permit::new(self, ticket))
+    }
+
+    /// A permit that was [detached](Permit::detach) from this breaker, whole again.
+    #[inline]
+    pub fn attach(&self, permit: DetachedPermit) -> Permit<'_> {
+        Permit::new(self, permit.into_ticket())
     }
 
     #[inline]
     fn ticket(&self) -> Result<Ticket, Rejection> {
         let word = self.gate.word();
         if word.passes() {
-            let started = self.timed.then(|| self.setup.clock.now());
+            let started = self.started();
             return Ok(Ticket::counted(word.epoch(), started));
         }
         self.ticket_slow(word)
+    }
+
+    #[inline]
+    fn started(&self) -> Option<Timestamp> {
+        match self.start {
+            Start::Unread => None,
+            Start::Coarsely => Some(self.setup.clock.coarse()),
+            Start::Closely => Some(self.setup.clock.now()),
+        }
     }
 
     #[inline(never)]
@@ -139,7 +154,7 @@ impl Breaker {
                 if let Some((word, deadline)) = self.gate.read()
                     && word.mode() == Mode::Automatic
                     && let Some(reason) = refusal(word)
-                    && deadline.is_none_or(|at| self.setup.clock.now() < at)
+                    && deadline.is_none_or(|at| !self.setup.clock.has_come(at))
                 {
                     return Err(Rejection::new(reason, deadline));
                 }
@@ -153,8 +168,7 @@ impl Breaker {
             }
             core.advance(now);
             if core.admit(now) {
-                let started = self.timed.then(|| now.get());
-                return Ok(Ticket::counted(core.epoch, started));
+                return Ok(Ticket::counted(core.epoch, self.started()));
             }
             if core.mode == Mode::ObserveOnly {
                 core.would_reject += 1;
@@ -198,7 +212,7 @@ impl Breaker {
                 return Settlement::Stale;
             }
             let latency = latency.or_else(|| {
-                let started = ticket.started().filter(|_| self.wants_latency)?;
+                let started = ticket.started().filter(|_| self.start == Start::Closely)?;
                 Some(now.get().since(started))
             });
             core.settle(outcome, latency, now);
@@ -268,6 +282,17 @@ impl Drop for Telling<'_> {
             lock(&self.breaker.core).draining = false;
         }
     }
+}
+
+/// When calls began.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Start {
+    /// Nothing asks.
+    Unread,
+    /// For whether a call was abandoned late, a tick of the system more or less does not matter.
+    Coarsely,
+    /// For the latency of the call.
+    Closely,
 }
 
 /// Why a strategy in charge rejects calls without being asked.

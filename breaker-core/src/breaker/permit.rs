@@ -100,6 +100,13 @@ impl<'a> Permit<'a> {
         self.ticket.would_reject()
     }
 
+    /// The permit alone, for those who reach the breaker in a way of their own and can't keep it borrowed.
+    #[inline]
+    pub fn detach(self) -> DetachedPermit {
+        DetachedPermit(self.into_parts().1)
+    }
+
+    #[inline]
     fn into_parts(self) -> (&'a Breaker, Ticket) {
         let parts = (self.breaker, self.ticket);
         mem::forget(self);
@@ -116,6 +123,19 @@ impl Drop for Permit<'_> {
 impl fmt::Debug for Permit<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Permit").field("ticket", &self.ticket).finish_non_exhaustive()
+    }
+}
+
+/// A [`Permit`] apart from its breaker, which must [take it back](Breaker::attach): the call of one that is lost is never
+/// settled, and its half-open place, if it has one, comes back only when the strategy's lease of it ends.
+#[derive(Debug)]
+#[must_use = "a permit that is lost keeps its place"]
+pub struct DetachedPermit(Ticket);
+
+impl DetachedPermit {
+    #[inline]
+    pub(super) const fn into_ticket(self) -> Ticket {
+        self.0
     }
 }
 

@@ -84,11 +84,17 @@ impl Breaker {
         }
     }
 
+    /// Whether the circuit is closed and its strategy decides: every call passes. The cheapest look at a circuit.
+    #[inline]
+    pub fn passes(&self) -> bool {
+        self.gate.word().passes()
+    }
+
     /// What decides whether a call would pass now. Changes nothing, and takes a lock only when a change of
     /// state is due, or being made.
     pub fn status(&self) -> Status {
         if let Some((word, deadline)) = self.gate.read()
-            && deadline.is_none_or(|at| self.setup.clock.now() < at)
+            && deadline.is_none_or(|at| !self.setup.clock.has_come(at))
         {
             return Status {
                 circuit: word.circuit(),

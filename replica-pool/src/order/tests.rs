@@ -16,7 +16,7 @@ fn circuit(circuit: Circuit) -> View {
     // A status can only be had of a breaker.
     let mut status = Breaker::builder(NonResilient::default()).build().unwrap().status();
     status.circuit = circuit;
-    View { circuit: status, health: HealthStatus::Unknown, overdue: false }
+    View { circuit: status, health: HealthStatus::Unknown, overdue: false, forgiven_at: Timestamp::MAX }
 }
 
 fn closed() -> View {
@@ -50,8 +50,7 @@ fn healthy(health: HealthStatus, view: View) -> View {
 
 /// The indices in the order of a selection.
 fn all(rules: Rules, views: &[View], rng: &mut Rng) -> Vec<usize> {
-    let order = rules.all(views.iter().copied().enumerate(), rng);
-    order.into_iter().map(|(index, _)| index).collect()
+    rules.best(views.len(), views.iter().copied().enumerate(), rng)
 }
 
 /// The indices in the order of a walk in which everybody fails.
@@ -66,7 +65,7 @@ fn walk(rules: Rules, views: &[View], rng: &mut Rng) -> Vec<usize> {
 fn first(rules: Rules, views: &[View], tried: &[usize], failed: &[usize], rng: &mut Rng) -> Option<usize> {
     let candidates = views.iter().enumerate().filter(|(index, _)| !tried.contains(index));
     let candidates = candidates.map(|(index, view)| (index, *view, failed.contains(&index)));
-    rules.first(candidates, rng).map(|(index, _)| index)
+    rules.first(candidates, rng)
 }
 
 /// How often each of `views` came first in 10,000 selections and in 10,000 walks.

@@ -35,7 +35,7 @@ where
     pub(super) async fn attempt<Fut>(
         &mut self,
         lease: Lease<A, H>,
-        view: View,
+        view: Option<View>,
         judge: &impl Judge<T, E>,
         body: &mut impl FnMut(Attempt<A, H>) -> Fut,
     ) -> Option<Walked<T, E>>
@@ -60,7 +60,7 @@ where
     pub(super) fn conclude(
         &mut self,
         mut lease: Lease<A, H>,
-        view: View,
+        view: Option<View>,
         span: Span,
         result: Option<Result<T, E>>,
         judge: &impl Judge<T, E>,

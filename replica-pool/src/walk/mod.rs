@@ -14,11 +14,11 @@ use fastrand::Rng;
 
 use crate::{
     Address, AllOpen, Attempt, CallError, Cause, Diagnostics, FailedAttempt, Gone, Judge, Lease,
-    RefreshReason, Refreshed, Replica, ReplicaSet, Signal, config::WhenAllOpen, partition::Partition,
-    request::Limits,
+    RefreshReason, Refreshed, Replica, ReplicaSet, Signal, candidates::Candidates, config::WhenAllOpen,
+    partition::Partition, request::Limits, set::Place,
 };
 
-use self::pass::{Candidates, Pass};
+use self::pass::Pass;
 
 type Set<A, H> = Arc<ReplicaSet<A, H>>;
 
@@ -114,7 +114,7 @@ where
         let before = std::mem::replace(&mut self.partition, Arc::as_ptr(partition).addr());
         self.resolved &= before == self.partition;
         loop {
-            let set = partition.set.load_full();
+            let set = partition.set();
             self.seen = set.version();
             if set.replicas().is_empty() {
                 match self.await_addresses(partition).await {
@@ -158,15 +158,14 @@ where
         if partition.shared.config.when_all_open() == WhenAllOpen::TryLeastBad {
             let forced = |index: &usize| set.replicas()[*index].breaker().mode() == Mode::ForcedOpen;
             let excluded = (0..set.replicas().len()).filter(forced).collect();
-            if let Some((index, view)) = self.choose(&Candidates::without(partition, set, excluded)) {
-                let replica = Arc::clone(&set.replicas()[index]);
-                let lease = Lease::new(Arc::clone(partition), replica, set.version(), self.clock.now(), None);
+            let candidates = Candidates::without(partition, set, excluded);
+            if let Some(index) = self.choose(&candidates) {
+                let view = self.view(&candidates, index);
+                let lease = Lease::unasked(Place::shared(set, index), self.clock.now());
                 let ended = self.attempt(lease, view, judge, body).await;
                 return ended.unwrap_or_else(|| self.exhausted());
             }
         }
-        let retry_at = replicas.iter().filter_map(|(_, rejection)| rejection.retry_at).min();
-        let retry_after = retry_at.map(|at| at.since(self.clock.now()));
-        Walked::Ended(Err(CallError::AllOpen(AllOpen { replicas, retry_at, retry_after })))
+        Walked::Ended(Err(CallError::AllOpen(AllOpen::new(replicas, self.clock.now()))))
     }
 }

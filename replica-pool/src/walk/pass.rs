@@ -2,13 +2,12 @@
 
 use std::{error::Error, future::Future, sync::Arc, time::Duration};
 
-use breaker_core::{Now, Rejection};
+use breaker_core::Rejection;
 
 use super::{Set, Walk, Walked};
 use crate::{
-    Address, Attempt, AttemptResult, Judge, Lease, Refreshed,
-    order::{Rules, View},
-    partition::Partition,
+    Address, Attempt, AttemptResult, Judge, Lease, Refreshed, candidates::Candidates, order::View,
+    partition::Partition, set::Place,
 };
 
 /// How a pass over the candidates ended.
@@ -18,56 +17,6 @@ pub(super) enum Pass<T, E: Error + 'static> {
     Failed,
     /// Nobody was asked.
     AllRejected(Vec<(String, Rejection)>),
-}
-
-/// Who may still be asked in this pass.
-pub(super) struct Candidates<'s, A: Address, H> {
-    partition: &'s Arc<Partition<A, H>>,
-    set: &'s Set<A, H>,
-    tried: Tried,
-    rejections: Vec<(String, Rejection)>,
-}
-
-/// Who was asked, by place in the set. Most passes ask one.
-#[derive(Debug, Default)]
-pub(super) struct Tried {
-    first: Option<usize>,
-    others: Vec<usize>,
-}
-
-impl Tried {
-    fn push(&mut self, index: usize) {
-        match self.first {
-            None => self.first = Some(index),
-            Some(_) => self.others.push(index),
-        }
-    }
-
-    fn contains(&self, index: usize) -> bool {
-        self.first == Some(index) || self.others.contains(&index)
-    }
-
-    fn is_empty(&self) -> bool {
-        self.first.is_none()
-    }
-}
-
-impl FromIterator<usize> for Tried {
-    fn from_iter<I: IntoIterator<Item = usize>>(indices: I) -> Self {
-        let mut tried = Self::default();
-        indices.into_iter().for_each(|index| tried.push(index));
-        tried
-    }
-}
-
-impl<'s, A: Address, H> Candidates<'s, A, H> {
-    fn all(partition: &'s Arc<Partition<A, H>>, set: &'s Set<A, H>) -> Self {
-        Self::without(partition, set, Tried::default())
-    }
-
-    pub(super) fn without(partition: &'s Arc<Partition<A, H>>, set: &'s Set<A, H>, tried: Tried) -> Self {
-        Self { partition, set, tried, rejections: Vec::new() }
-    }
 }
 
 impl<A, H, T, E> Walk<'_, A, H, T, E>
@@ -103,47 +52,42 @@ where
                 return Pass::Walked(walked);
             }
         }
-        if self.attempts == 0 { Pass::AllRejected(candidates.rejections) } else { Pass::Failed }
+        if self.attempts == 0 { Pass::AllRejected(candidates.into_rejections()) } else { Pass::Failed }
     }
 
     /// The best of those who were not asked yet and whose circuit admits the call.
-    pub(super) fn next(&mut self, candidates: &mut Candidates<'_, A, H>) -> Option<(Lease<A, H>, View)> {
+    pub(super) fn next(
+        &mut self,
+        candidates: &mut Candidates<'_, A, H>,
+    ) -> Option<(Lease<A, H>, Option<View>)> {
         while !self.is_out_of_attempts() {
-            let (index, view) = self.choose(candidates)?;
-            candidates.tried.push(index);
-            let (replica, now) = (&candidates.set.replicas()[index], self.now());
-            match replica.breaker().acquire_owned_at(now) {
-                Ok(permit) => {
-                    let (partition, version) = (Arc::clone(candidates.partition), candidates.set.version());
-                    let lease = Lease::new(partition, Arc::clone(replica), version, now, Some(permit));
+            let index = self.choose(candidates)?;
+            let view = self.view(candidates, index);
+            match Lease::begin_at(Place::shared(candidates.set(), index), self.now()) {
+                Ok(lease) => {
+                    candidates.strike(index);
                     return Some((lease, view));
                 }
-                Err(rejection) => {
+                Err((place, rejection)) => {
+                    let replica = place.replica();
                     self.record(replica, view, AttemptResult::Rejected, Duration::ZERO);
-                    candidates.rejections.push((replica.address().to_string(), rejection));
+                    candidates.reject(index, replica, rejection);
                 }
             }
         }
         None
     }
 
-    pub(super) fn choose(&mut self, candidates: &Candidates<'_, A, H>) -> Option<(usize, View)> {
-        let Candidates { partition, set, tried, .. } = candidates;
-        let config = &partition.shared.config;
-        let trial_ratio = if self.attempts == 0 && tried.is_empty() { config.trial_ratio() } else { 0.0 };
-        let rules = Rules { order: config.order(), trial_ratio };
-        let now = Now::of(&*partition.shared.clock);
-        let (failed, mut overdue) = (&self.failed, false);
-        let untried = set.replicas().iter().enumerate().filter(|(index, _)| !tried.contains(*index));
-        let views = untried.map(|(index, replica)| {
-            let view = View::of(replica, &now, config);
-            overdue |= view.overdue;
-            (index, view, failed.iter().any(|other| Arc::ptr_eq(other, replica)))
-        });
-        let chosen = rules.first(views, &mut self.rng);
-        if let Some((reason, request)) = partition.look_after(set, overdue) {
+    pub(super) fn choose(&mut self, candidates: &Candidates<'_, A, H>) -> Option<usize> {
+        let (chosen, refresh) = candidates.choose(self.attempts == 0, &self.failed, &mut self.rng);
+        if let Some((reason, request)) = refresh {
             self.record_refresh(Refreshed::Addresses, reason, request, None);
         }
         chosen
+    }
+
+    /// What the candidate looks like now, if anybody wants to know.
+    pub(super) fn view(&self, candidates: &Candidates<'_, A, H>, index: usize) -> Option<View> {
+        self.diagnostics.is_some().then(|| candidates.view(index))
     }
 }

@@ -5,14 +5,14 @@ use std::{error::Error, future::Future, pin::pin};
 use futures::stream::{FuturesUnordered, StreamExt};
 use tokio::time::{sleep, timeout};
 
-use super::{Walk, Walked, attempt::Span, pass::Candidates};
-use crate::{Address, Attempt, Judge, Lease, hedge::Hedging, order::View};
+use super::{Walk, Walked, attempt::Span};
+use crate::{Address, Attempt, Judge, Lease, candidates::Candidates, hedge::Hedging, order::View};
 
 /// An attempt under way beside others.
 struct Racer<A: Address, H: Send + Sync + 'static> {
     number: u32,
     lease: Lease<A, H>,
-    view: View,
+    view: Option<View>,
     span: Span,
 }
 
@@ -29,7 +29,7 @@ where
         candidates: &mut Candidates<'_, A, H>,
         hedging: &Hedging,
         lease: Lease<A, H>,
-        view: View,
+        view: Option<View>,
         judge: &impl Judge<T, E>,
         body: &mut impl FnMut(Attempt<A, H>) -> Fut,
     ) -> Option<Walked<T, E>>

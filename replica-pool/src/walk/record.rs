@@ -2,8 +2,6 @@
 
 use std::{error::Error, time::Duration};
 
-use breaker_core::Now;
-
 use super::{Set, Walk};
 use crate::{
     Address, AttemptRecord, AttemptResult, RefreshReason, RefreshRecord, Refreshed, Replica,
@@ -26,7 +24,7 @@ where
     pub(super) fn record_selection(&mut self, partition: &Partition<A, H>, set: &Set<A, H>) {
         let Some(diagnostics) = &mut self.diagnostics else { return };
         let config = &partition.shared.config;
-        let now = Now::of(&*partition.shared.clock);
+        let now = partition.shared.now();
         diagnostics.validation_enabled = config.validation();
         diagnostics.replica_status_list = ReplicaStatusList::default();
         for replica in set.replicas() {
@@ -38,11 +36,11 @@ where
     pub(super) fn record(
         &mut self,
         replica: &Replica<A, H>,
-        view: View,
+        view: Option<View>,
         result: AttemptResult,
         elapsed: Duration,
     ) {
-        if let Some(diagnostics) = &mut self.diagnostics {
+        if let (Some(diagnostics), Some(view)) = (&mut self.diagnostics, view) {
             let (circuit, health) = (view.circuit.circuit, view.health);
             let replica = replica.address().to_string();
             diagnostics.attempts.push(AttemptRecord { replica, circuit, health, result, elapsed });
