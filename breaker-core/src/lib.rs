@@ -17,8 +17,8 @@ mod time;
 pub mod window;
 
 pub use breaker::{
-    Breaker, BreakerBuilder, BuildError, CallError, DetachedPermit, OwnedPermit, Permit, ProbeTicket,
-    Settlement, Snapshot, Status,
+    Attendant, Breaker, BreakerBuilder, BuildError, CallError, DetachedPermit, OwnedPermit, Permit,
+    ProbeTicket, Settlement, Snapshot, Status,
 };
 pub use classify::Classifier;
 pub use clock::{Clock, ManualClock, MonotonicClock, Now};

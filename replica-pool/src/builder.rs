@@ -16,6 +16,7 @@ use crate::{
     outlook::Changes,
     partition::Partition,
     pool::Owner,
+    probe::ReplicaProbe,
     shared::Shared,
     tasks::Tasks,
     validation::Validator,
@@ -118,7 +119,8 @@ impl<A: Address, H: Send + Sync + 'static, S> PoolBuilder<A, H, S> {
             return Err(BuildError::NoConnector);
         }
         let circuits_changed = Arc::new(Notify::new());
-        let canaries = self.probe.filter(|_| blueprint.wants_probes()).map(CanaryWorker::spawn);
+        let canaries = self.probe.filter(|_| blueprint.wants_probes());
+        let canaries = canaries.map(|probe| CanaryWorker::spawn(Arc::new(ReplicaProbe(probe))));
         let clock = self.clock.unwrap_or_else(|| Arc::new(TokioClock::new()));
         let changes = Arc::<Changes>::default();
         let tell = {

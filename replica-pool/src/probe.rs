@@ -1,8 +1,13 @@
-use std::net::SocketAddr;
+use std::{
+    net::SocketAddr,
+    sync::{Arc, Weak},
+};
 
 use async_trait::async_trait;
 use breaker_canary::Probe;
 use tokio::net::TcpStream;
+
+use crate::{Address, Replica};
 
 /// A replica is well when it accepts a TCP connection. That proves little: it is for remotes of which nothing
 /// else is known.
@@ -14,5 +19,16 @@ pub struct TcpProbe;
 impl Probe<SocketAddr> for TcpProbe {
     async fn probe(&self, address: &SocketAddr) -> bool {
         TcpStream::connect(address).await.is_ok()
+    }
+}
+
+/// A pool's probe, for a worker that does not keep what it probes.
+pub(crate) struct ReplicaProbe<A>(pub(crate) Arc<dyn Probe<A>>);
+
+#[async_trait]
+impl<A: Address, H: Send + Sync + 'static> Probe<Weak<Replica<A, H>>> for ReplicaProbe<A> {
+    async fn probe(&self, replica: &Weak<Replica<A, H>>) -> bool {
+        let Some(replica) = replica.upgrade() else { return false };
+        self.0.probe(replica.address()).await
     }
 }

@@ -9,10 +9,7 @@ use std::{
 
 use breaker_core::{Clock, GrowingDelay, Timestamp};
 use futures::FutureExt;
-use tokio::{
-    sync::{Notify, watch},
-    time,
-};
+use tokio::{sync::Notify, time};
 
 use crate::{GatewayError, diagnostics::RefreshReason, tasks::Tasks};
 
@@ -91,7 +88,8 @@ impl Ended {
 #[derive(Debug)]
 pub(crate) struct Refresher {
     state: Mutex<State>,
-    ended: watch::Sender<Ended>,
+    /// A question has ended, or no more will be asked.
+    news: Notify,
     /// Someone wants to know what the pool meant to ask for later.
     woken: Notify,
 }
@@ -100,6 +98,7 @@ pub(crate) struct Refresher {
 struct State {
     /// Questions begun so far; the present one's number while running.
     begun: u64,
+    ended: Ended,
     running: bool,
     stopped: bool,
     /// Something failed after the present question was asked: ask once more.
@@ -128,6 +127,7 @@ impl Refresher {
         Self {
             state: Mutex::new(State {
                 begun: 0,
+                ended: Ended::default(),
                 running: false,
                 stopped: false,
                 again: false,
@@ -137,23 +137,33 @@ impl Refresher {
                 own_pause: GrowingDelay::new(FIRST_PAUSE, LONGEST_PAUSE),
                 asleep: None,
             }),
-            ended: watch::Sender::new(Ended::default()),
+            news: Notify::new(),
             woken: Notify::new(),
         }
     }
 
     /// Waits until question `number` has ended. Cancel safe.
     pub(crate) async fn wait(&self, number: u64) -> Ended {
-        let mut ended = self.ended.subscribe();
-        let reached = ended.wait_for(|ended| ended.number >= number).await;
-        reached.map(|ended| ended.clone()).unwrap_or(Ended::CLOSED)
+        loop {
+            // Listening comes before looking, so that nothing is missed.
+            let news = self.news.notified();
+            {
+                let state = self.lock();
+                if state.ended.number >= number {
+                    return state.ended.clone();
+                }
+            }
+            news.await;
+        }
     }
 
     /// Asks no more, and tells so to those who wait.
     pub(crate) fn stop(&self) {
         let mut state = self.lock();
         state.stopped = true;
-        self.ended.send_replace(Ended::CLOSED);
+        state.ended = Ended::CLOSED;
+        drop(state);
+        self.news.notify_waiters();
     }
 
     /// Before this, asking again would be too soon.
@@ -168,8 +178,13 @@ impl Refresher {
                 let state = self.lock();
                 state.asleep.unwrap_or(state.not_before)
             };
+            // A timer would take until the next millisecond.
+            let left = due.since(clock.now());
+            if left.is_zero() {
+                break;
+            }
             tokio::select! {
-                () = time::sleep(due.since(clock.now())) => break,
+                () = time::sleep(left) => break,
                 () = self.woken.notified() => {}
             }
         }
@@ -185,12 +200,9 @@ impl Refresher {
 
 /// Asks until nobody wants to know any more.
 async fn run<Q: Question>(question: &Arc<Q>) {
-    let refresher = question.refresher();
-    let mut ended = refresher.ended.subscribe();
-    let stopped = ended.wait_for(|ended| ended.number == u64::MAX);
     tokio::select! {
         biased;
-        _ = stopped => {}
+        _ = question.refresher().wait(Ended::CLOSED.number) => {}
         () = ask_again(question) => {}
     }
 }
@@ -220,8 +232,8 @@ async fn ask_again<Q: Question>(question: &Arc<Q>) {
             _ => state.not_before = now + jitter(state.pause.trip()),
         }
         if !state.stopped {
-            // Under the lock, so that no later end is overwritten by this one.
-            refresher.ended.send_replace(Ended { number: state.begun, error: answer.err() });
+            state.ended = Ended { number: state.begun, error: answer.err() };
+            refresher.news.notify_waiters();
         }
         let again = std::mem::take(&mut state.again);
         state.running = (again || wants_more) && !state.stopped;
@@ -244,7 +256,8 @@ impl<Q: Question> Drop for Asking<Q> {
         let mut state = refresher.lock();
         if std::mem::take(&mut state.running) && !state.stopped {
             let error = Some(GatewayError::failed("the pool's background work has ended"));
-            refresher.ended.send_replace(Ended { number: state.begun, error });
+            state.ended = Ended { number: state.begun, error };
+            refresher.news.notify_waiters();
         }
     }
 }

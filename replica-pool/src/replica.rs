@@ -1,21 +1,26 @@
 use std::{
     fmt,
     sync::{
-        Arc,
+        Arc, Mutex, MutexGuard, PoisonError, Weak,
         atomic::{AtomicBool, AtomicU64, Ordering},
     },
     time::Duration,
 };
 
 use arc_swap::ArcSwapOption;
+use breaker_canary::Registration;
 use breaker_core::{Breaker, Timestamp};
 
 use crate::{
     Address, HealthStatus,
+    directory::Stay,
     health::{Health, HealthEpoch, Mark},
     outlook::Changes,
     waiting::Waiting,
 };
+
+/// A replica's place with the canary worker, which does not keep the replica.
+pub(crate) type Watch<A, H> = Registration<Weak<Replica<A, H>>>;
 
 /// One remote: its address, its circuit, its health, and whatever a connector opened to it.
 ///
@@ -32,6 +37,7 @@ pub struct Replica<A, H = ()> {
     waiting: Option<Box<Waiting>>,
     /// Where a change of its rank is noted.
     changes: Arc<Changes>,
+    stay: Mutex<Stay<A, H>>,
 }
 
 impl<A: Address, H> Replica<A, H> {
@@ -51,6 +57,7 @@ impl<A: Address, H> Replica<A, H> {
             opening: AtomicBool::new(false),
             waiting,
             changes,
+            stay: Mutex::new(Stay::new()),
         }
     }
 
@@ -73,6 +80,11 @@ impl<A: Address, H> Replica<A, H> {
     /// What a connector opened, if anything; dropped when the replica is found to be bad.
     pub fn handle(&self) -> Option<Arc<H>> {
         self.handle.load_full()
+    }
+
+    /// What the directory holds of it.
+    pub(crate) fn stay(&self) -> MutexGuard<'_, Stay<A, H>> {
+        self.stay.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Closed under no manual control, with nothing against it: of the first rank whatever the settings are. Others may be

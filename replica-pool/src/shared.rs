@@ -1,6 +1,6 @@
 use std::{
     fmt,
-    sync::{Arc, Mutex, PoisonError},
+    sync::{Arc, Mutex, PoisonError, Weak},
 };
 
 use breaker_canary::CanaryWorker;
@@ -21,7 +21,7 @@ pub(crate) struct Shared<A, H> {
     pub(crate) connector: Option<Arc<dyn Connector<A, H>>>,
     pub(crate) directory: Directory<A, H>,
     /// `None` without a probe, and once the pool is gone.
-    pub(crate) canaries: Mutex<Option<CanaryWorker<A>>>,
+    pub(crate) canaries: Mutex<Option<CanaryWorker<Weak<Replica<A, H>>>>>,
     pub(crate) validator: Validator,
     /// Where calls may have rivals.
     pub(crate) hedging: Option<Hedging>,
@@ -43,7 +43,7 @@ impl<A: Address, H: Send + Sync + 'static> Shared<A, H> {
         };
         let watch = |replica: &Arc<Replica<A, H>>| {
             let canaries = self.canaries.lock().unwrap_or_else(PoisonError::into_inner);
-            Some(canaries.as_ref()?.register(address.clone(), Arc::clone(replica.breaker())))
+            Some(canaries.as_ref()?.register(Arc::downgrade(replica), Arc::clone(replica.breaker())))
         };
         self.directory.enter(address, make, watch)
     }

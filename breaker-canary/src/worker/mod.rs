@@ -1,13 +1,16 @@
 //! The worker: knocks at open circuits until their remotes answer.
 //!
-//! One task attends to all circuits. A closed circuit costs it nothing: it waits for the breaker to tell of a
-//! change, without a timer. One that is half-open with a deadline has a timer; one that is open has a timer, and rounds
-//! of probes that run as tasks of their own, so that one that hangs or panics hurts nobody else.
+//! One task attends to all circuits. It knows those that are open, or half-open with a deadline: of a closed circuit it
+//! remembers nothing, since the breaker tells of its changes. Rounds of probes run as tasks of their own, so that one that
+//! hangs or panics hurts nobody else.
 
-mod crew;
+mod attend;
+mod circuits;
+mod line;
 mod probe;
 mod registration;
-mod watch;
+mod round;
+mod spread;
 
 #[cfg(test)]
 mod tests;
@@ -15,15 +18,11 @@ mod tests;
 use std::{any::type_name, fmt, sync::Arc};
 
 use breaker_core::Breaker;
-use futures::stream::{FuturesUnordered, StreamExt};
-use tokio::{
-    sync::mpsc::{self, UnboundedReceiver, UnboundedSender},
-    task::JoinSet,
-};
+use tokio::task::JoinSet;
 
 pub use self::{probe::Probe, registration::Registration};
 
-use self::{crew::Crew, watch::Watch};
+use self::{attend::attend, circuits::Circuits, line::Line, spread::Spread};
 
 /// How many rounds of probes run side by side unless told otherwise.
 const ROUNDS_AT_ONCE: usize = 64;
@@ -42,8 +41,7 @@ const ROUNDS_AT_ONCE: usize = 64;
 ///
 /// Dropping the worker ends all of its work at once. It needs a tokio runtime with time enabled.
 pub struct CanaryWorker<T> {
-    arrivals: UnboundedSender<Watch<T>>,
-    crew: Arc<Crew<T>>,
+    line: Arc<Line<T>>,
     /// Aborted when dropped.
     task: JoinSet<()>,
 }
@@ -66,12 +64,10 @@ impl<T: Send + Sync + 'static> CanaryWorker<T> {
     /// Attends to a circuit until the registration is dropped. `target` is what the probe is given for it,
     /// such as the remote's address.
     ///
-    /// Build the breaker with [`probed`](breaker_core::BreakerBuilder::probed).
+    /// Build the breaker with [`probed`](breaker_core::BreakerBuilder::probed). The worker becomes its
+    /// [attendant](Breaker::attend): a circuit has one worker at a time, the one that it was registered with last.
     pub fn register(&self, target: T, breaker: Arc<Breaker>) -> Registration<T> {
-        let (registration, watch) = Registration::new(target, breaker, Arc::clone(&self.crew));
-        // A worker whose runtime has ended takes no one in: the registration then waits for nothing.
-        drop(self.arrivals.send(watch));
-        registration
+        Registration::new(target, breaker, Arc::clone(&self.line))
     }
 }
 
@@ -111,12 +107,12 @@ impl<T: Send + Sync + 'static> CanaryWorkerBuilder<T> {
     ///
     /// Outside of a tokio runtime.
     pub fn spawn(self) -> CanaryWorker<T> {
-        let (arrivals, arriving) = mpsc::unbounded_channel();
+        let (line, hearing) = Line::new();
         let rng = self.seed.map_or_else(fastrand::Rng::new, fastrand::Rng::with_seed);
-        let crew = Arc::new(Crew::new(self.probe, self.rounds_at_once, rng));
+        let circuits = Circuits::new(self.probe, Spread::new(self.rounds_at_once, rng));
         let mut task = JoinSet::new();
-        task.spawn(attend(arriving));
-        CanaryWorker { arrivals, crew, task }
+        task.spawn(attend(circuits, hearing));
+        CanaryWorker { line, task }
     }
 }
 
@@ -126,19 +122,5 @@ impl<T> fmt::Debug for CanaryWorkerBuilder<T> {
             .field("rounds_at_once", &self.rounds_at_once)
             .field("seed", &self.seed)
             .finish_non_exhaustive()
-    }
-}
-
-/// Attends to every circuit that arrives, each by a future of its own.
-async fn attend<T: Send + Sync + 'static>(mut arriving: UnboundedReceiver<Watch<T>>) {
-    let mut watches = FuturesUnordered::new();
-    loop {
-        tokio::select! {
-            arrived = arriving.recv() => match arrived {
-                Some(watch) => watches.push(watch.run()),
-                None => return,
-            },
-            Some(()) = watches.next() => {}
-        }
     }
 }

@@ -1,14 +1,16 @@
 //! What a breaker keeps under its lock: the strategy, and the epoch it is in.
 
-use std::{collections::VecDeque, time::Duration};
+use std::{collections::VecDeque, sync::Weak, time::Duration};
 
-use super::gate::{Gate, Word};
+use super::{
+    attend::Attendant,
+    gate::{Gate, Word},
+};
 use crate::{Circuit, Event, EventKind, Mode, Now, Outcome, Report, State, Strategy, Tick, Timestamp};
 
 /// A strategy that is due again and again without getting anywhere is given up for this operation.
 const MOST_STEPS: usize = 16;
 
-#[derive(Debug)]
 pub(super) struct Core {
     pub(super) strategy: Box<dyn Strategy>,
     /// What the strategy said after it was last called.
@@ -23,6 +25,8 @@ pub(super) struct Core {
     pub(super) would_reject: u64,
     /// Someone may be waiting for what the last operation did.
     pub(super) wake: bool,
+    /// Who is told so, besides those who wait.
+    pub(super) attendant: Option<Weak<dyn Attendant>>,
     /// What happened and was not told yet; `None`, and no bigger than that, most of the time.
     #[expect(clippy::box_collection, reason = "a word in every circuit instead of four")]
     events: Option<Box<VecDeque<Event>>>,
@@ -41,6 +45,7 @@ impl Core {
             stale: 0,
             would_reject: 0,
             wake: false,
+            attendant: None,
             events: None,
             draining: false,
         }

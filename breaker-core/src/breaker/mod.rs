@@ -1,5 +1,6 @@
 //! The breaker: one strategy behind a gate.
 
+mod attend;
 mod builder;
 mod call;
 mod core;
@@ -15,6 +16,7 @@ mod wait;
 use std::{fmt, panic, panic::AssertUnwindSafe, sync::Arc, time::Duration};
 
 pub use self::{
+    attend::Attendant,
     builder::{BreakerBuilder, BuildError},
     call::CallError,
     permit::{DetachedPermit, OwnedPermit, Permit, Settlement},
@@ -235,9 +237,13 @@ impl Breaker {
         let result = operation(&mut core, &now);
         core.publish(&self.gate);
         let (wake, news) = (std::mem::take(&mut core.wake), core.has_events() && !core.draining);
+        let attendant = if wake { core.attendant.clone() } else { None };
         drop(core);
         if wake {
             self.changed.notify(usize::MAX);
+        }
+        if let Some(attendant) = attendant.and_then(|attendant| attendant.upgrade()) {
+            attendant.circuit_changed();
         }
         if news {
             self.deliver();

@@ -2,13 +2,14 @@
 
 use std::{error::Error, sync::Arc, time::Duration};
 
+use breaker_canary::Registration;
 use breaker_core::RejectionReason;
 use futures::future::{join_all, select_all};
 use tokio::time::{sleep, timeout};
 
 use super::{Walk, Walked};
 use crate::{
-    Address, CallError, Cause, GatewayError, Gone, RefreshReason, Refreshed,
+    Address, CallError, Cause, GatewayError, Gone, RefreshReason, Refreshed, Replica,
     partition::Partition,
     refresher::{Question, Request},
     route::Asked,
@@ -45,16 +46,19 @@ where
                 if refusals.contains(&None) {
                     return true;
                 }
-                let watches = shared.directory.watches(&set);
-                let probed = watches.iter().all(|watch| watch.first_round_done());
+                let first_round = |replica: &Arc<Replica<A, H>>| {
+                    let stay = replica.stay();
+                    stay.watch().filter(|watch| !watch.first_round_done()).map(Registration::first_round)
+                };
+                let first_rounds: Vec<_> = set.replicas().iter().filter_map(first_round).collect();
+                let probed = first_rounds.is_empty();
                 if probed && !refusals.contains(&Some(RejectionReason::NoPlace)) {
                     return false;
                 }
-                let first_rounds = join_all(watches.iter().map(|watch| watch.first_round()));
                 tokio::select! {
                     () = changed => {}
                     _ = places => {}
-                    _ = first_rounds, if !probed => {}
+                    _ = join_all(first_rounds), if !probed => {}
                 }
             }
         };

@@ -13,13 +13,13 @@ use crate::CanaryRateThresholdKeys;
 #[tokio::test(start_paused = true)]
 async fn a_worker_with_nothing_open_is_never_woken() {
     let remotes = Remotes::all(Answer::Healthy);
-    let crew = Crew::new(Arc::clone(&remotes) as Arc<dyn Probe<u32>>, 1, fastrand::Rng::new());
-    let crew = Arc::new(crew);
-    let (arrivals, arriving) = mpsc::unbounded_channel();
+    let circuits =
+        Circuits::new(Arc::clone(&remotes) as Arc<dyn Probe<u32>>, Spread::new(1, fastrand::Rng::new()));
+    let (line, hearing) = Line::new();
     let polls = Arc::new(AtomicUsize::new(0));
     let counter = Arc::clone(&polls);
     let _task = tokio::spawn(async move {
-        let mut work = pin!(attend(arriving));
+        let mut work = pin!(attend(circuits, hearing));
         poll_fn(|cx| {
             counter.fetch_add(1, Ordering::Relaxed);
             work.as_mut().poll(cx)
@@ -35,8 +35,7 @@ async fn a_worker_with_nothing_open_is_never_woken() {
     assert_eq!(wakes_in_an_hour().await, 0, "no circuit at all");
 
     let closed = remotes.breaker(json!({ "initialState": "closed" }));
-    let (registration, watch) = Registration::new(1, closed, crew);
-    assert!(arrivals.send(watch).is_ok());
+    let registration = Registration::new(1, closed, line);
     registration.first_round().await;
     after(1).await;
     calls(registration.breaker(), Outcome::Success, 1_000);

@@ -35,7 +35,7 @@ pub struct Row {
     pub start_in_flight: usize,
     /// Processor time for each second in which nothing happens, all circuits closed.
     pub idle: f64,
-    /// From a key to a settled attempt, by `select(1)`.
+    /// From a key to a settled attempt, by `acquire`.
     pub pick: f64,
     /// A whole request on a ready future.
     pub call: f64,
@@ -168,8 +168,8 @@ async fn calls(pool: &Pool, keys: &[u32]) -> anyhow::Result<()> {
 
 fn picks(pool: &Pool, keys: &[u32]) -> anyhow::Result<()> {
     for key in keys {
-        let best = pool.pool(key).and_then(|part| part.select(1).pop()).context("no replica")?;
-        black_box(best.begin()?.finish(&Verdict::SUCCESS));
+        let lease = pool.pool(key).context("no replica")?.acquire()?;
+        black_box(lease.finish(&Verdict::SUCCESS));
     }
     Ok(())
 }

@@ -13,7 +13,7 @@ const LINES: [Line; 15] = [
     ("start: most probes at a time", |row| row.start_in_flight.to_string()),
     ("idle: processor time per second", |row| span(row.idle)),
     ("a request, routed by its key", |row| span(row.call)),
-    ("a pick: route, select, begin, finish", |row| span(row.pick)),
+    ("a pick: route, acquire, finish", |row| span(row.pick)),
     ("a refresh that changes nothing, per partition", |row| span(row.refresh)),
     ("a new routing map, per partition", |row| span(row.map)),
     ("outage: circuits opened", |row| row.victims.to_string()),
