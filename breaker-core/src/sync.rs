@@ -14,12 +14,12 @@ pub(crate) use self::{
     word::{AtomicU64, Ordering, written},
 };
 #[cfg(loom)]
-pub(crate) use loom::sync::{Mutex, MutexGuard};
+pub(crate) use loom::sync::{Mutex, MutexGuard, atomic::fence};
 
 #[cfg(not(loom))]
 pub(crate) use event_listener::Event as Notify;
 #[cfg(not(loom))]
-pub(crate) use std::sync::atomic::{AtomicU64, Ordering};
+pub(crate) use std::sync::atomic::{AtomicU64, Ordering, fence};
 
 #[cfg(not(loom))]
 mod spinning;
@@ -30,6 +30,18 @@ pub(crate) use self::spinning::Mutex;
 #[cfg(not(loom))]
 pub(crate) fn written(word: &AtomicU64) -> u64 {
     word.load(Ordering::Relaxed)
+}
+
+/// Wakes all who listen. Where nobody ever has, no list is made for them.
+pub(crate) fn wake_all(listeners: &Notify) {
+    // Orders what was published before it with the look at the listeners, as a listener orders its listening with its look
+    // at what is published: one of the two sees the other.
+    fence(Ordering::SeqCst);
+    #[cfg(not(loom))]
+    if listeners.total_listeners() == 0 {
+        return;
+    }
+    listeners.notify(usize::MAX);
 }
 
 /// Locks, whether or not a strategy has panicked under the lock before.

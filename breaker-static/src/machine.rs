@@ -14,7 +14,7 @@ use crate::StaticThreshold;
 pub(crate) struct Machine {
     failure_threshold: u32,
     success_threshold: u32,
-    lease: Duration,
+    lease_nanos: u64,
     delay: GrowingDelay,
     /// Empty unless the circuit is closed.
     window: CountWindow,
@@ -53,7 +53,7 @@ impl Machine {
         Self {
             failure_threshold: settings.failure_threshold().get(),
             success_threshold: settings.success_threshold().get(),
-            lease: settings.half_open_permit_lease(),
+            lease_nanos: u64::try_from(settings.half_open_permit_lease().as_nanos()).unwrap_or(u64::MAX),
             delay: GrowingDelay::new(settings.test_delay(), settings.max_test_delay()),
             window: CountWindow::new(settings.failure_threshold_capacity()),
             phase: Phase::Closed,
@@ -107,9 +107,9 @@ impl Strategy for Machine {
         match self.phase {
             Phase::Closed => State::Closed,
             Phase::Open { until } => State::Open { until: Some(until) },
-            Phase::HalfOpen(trial) => {
-                State::HalfOpen { until: self.full().then(|| trial.last_news + self.lease) }
-            }
+            Phase::HalfOpen(trial) => State::HalfOpen {
+                until: self.full().then(|| trial.last_news + Duration::from_nanos(self.lease_nanos)),
+            },
         }
     }
 

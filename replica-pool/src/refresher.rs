@@ -104,13 +104,34 @@ struct State {
     /// Something failed after the present question was asked: ask once more.
     again: bool,
     forced: bool,
-    pause: GrowingDelay,
+    pause: Pause,
     /// No question before this.
     not_before: Timestamp,
     /// The pauses between questions that nobody but the pool itself wants answered.
-    own_pause: GrowingDelay,
+    own_pause: Pause,
     /// When the next one of those is due, until then or until somebody else wants to know.
     asleep: Option<Timestamp>,
+}
+
+/// A pause that grows from a second to fifteen. Only its step is kept: there may be many partitions.
+#[derive(Clone, Copy, Debug, Default)]
+struct Pause {
+    trips: u32,
+}
+
+impl Pause {
+    fn current(self) -> Duration {
+        GrowingDelay::new(FIRST_PAUSE, LONGEST_PAUSE).with_trips(self.trips).current()
+    }
+
+    fn trip(&mut self) -> Duration {
+        self.trips = self.trips.saturating_add(1);
+        self.current()
+    }
+
+    fn reset(&mut self) {
+        self.trips = 0;
+    }
 }
 
 impl State {
@@ -132,9 +153,9 @@ impl Refresher {
                 stopped: false,
                 again: false,
                 forced: false,
-                pause: GrowingDelay::new(FIRST_PAUSE, LONGEST_PAUSE),
+                pause: Pause::default(),
                 not_before: Timestamp::ZERO,
-                own_pause: GrowingDelay::new(FIRST_PAUSE, LONGEST_PAUSE),
+                own_pause: Pause::default(),
                 asleep: None,
             }),
             news: Notify::new(),

@@ -11,6 +11,9 @@ use crate::{
     outlook::Changes, tasks::Tasks, validation::Validator, waiting::Waiting,
 };
 
+/// Who probes the replicas of a pool.
+type Canaries<A, H> = CanaryWorker<Weak<Replica<A, H>>>;
+
 /// What all partitions of a pool share.
 pub(crate) struct Shared<A, H> {
     pub(crate) config: PoolConfig,
@@ -21,7 +24,7 @@ pub(crate) struct Shared<A, H> {
     pub(crate) connector: Option<Arc<dyn Connector<A, H>>>,
     pub(crate) directory: Directory<A, H>,
     /// `None` without a probe, and once the pool is gone.
-    pub(crate) canaries: Mutex<Option<CanaryWorker<Weak<Replica<A, H>>>>>,
+    pub(crate) canaries: Mutex<Option<Canaries<A, H>>>,
     pub(crate) validator: Validator,
     /// Where calls may have rivals.
     pub(crate) hedging: Option<Hedging>,

@@ -201,6 +201,11 @@ impl<T: Send + Sync + 'static> Circuits<T> {
     /// Nothing more is to be done about the circuit, for all that is known.
     pub(super) fn forget(&mut self, number: u64) {
         let Some(Attended { task, .. }) = self.known.remove(&number) else { return };
+        if self.known.len() < self.known.capacity() / 8 {
+            // After an outage of many: their room is not kept for the next one.
+            self.known.shrink_to_fit();
+            self.queue.shrink_to_fit();
+        }
         match task {
             Task::Look { at } => {
                 self.due.remove(&(at, number));

@@ -33,7 +33,7 @@ use self::{
 use crate::{
     Circuit, Clock, Mode, Now, Outcome, Rejection, RejectionReason, State, Timestamp,
     config::Blueprint,
-    sync::{Mutex, Notify, lock},
+    sync::{Mutex, Notify, lock, wake_all},
 };
 
 /// A circuit breaker: decides which calls to a remote may pass, and learns from their results.
@@ -240,7 +240,7 @@ impl Breaker {
         let attendant = if wake { core.attendant.clone() } else { None };
         drop(core);
         if wake {
-            self.changed.notify(usize::MAX);
+            wake_all(&self.changed);
         }
         if let Some(attendant) = attendant.and_then(|attendant| attendant.upgrade()) {
             attendant.circuit_changed();

@@ -23,7 +23,8 @@ use crate::{Sample, Tally};
 #[derive(Clone, Debug)]
 pub struct CountWindow {
     failed: Bits,
-    slow: Option<Bits>,
+    /// On the heap, since few want it.
+    slow: Option<Box<Bits>>,
     size: NonZeroU32,
     /// Where the next result goes; once the window is full, the oldest one stands there. Bits that hold
     /// no result yet are unset.
@@ -39,7 +40,7 @@ impl CountWindow {
 
     /// An empty window of the last `size` results that also counts slow calls.
     pub fn with_slow_calls(size: NonZeroU32) -> Self {
-        Self { slow: Some(Bits::new(size.get())), ..Self::new(size) }
+        Self { slow: Some(Box::new(Bits::new(size.get()))), ..Self::new(size) }
     }
 
     /// How many results the window remembers.
