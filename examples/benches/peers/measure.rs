@@ -3,7 +3,7 @@
 use std::{
     hint::black_box,
     sync::{
-        Barrier, OnceLock,
+        Barrier,
         atomic::{AtomicBool, Ordering},
     },
     thread,
@@ -11,10 +11,11 @@ use std::{
 };
 
 use breaker_core::{Clock as _, MonotonicClock, Timestamp};
-use tokio::runtime::{Builder, Runtime};
+
+use crate::others;
 
 /// Calls between two looks at whether the time is up.
-const CHUNK: u32 = 1_000;
+const CHUNK: u32 = 100;
 
 /// One crate's breaker, as it is measured.
 pub trait Subject: Sized + Sync {
@@ -97,27 +98,31 @@ impl<S: Subject> Measured for Of<S> {
     }
 
     fn round(&self, scenario: Scenario, span: Duration) -> f64 {
-        let (subject, runtime) = (S::build(), timers());
+        let (context, subject) = (others::handle(), S::build());
+        let _inside = context.enter();
         let mut handle = subject.handle();
         match scenario.kind {
             Kind::Open => {
                 assert!((0..100_000).any(|_| !S::call(&mut handle, true)), "{} never opened", S::NAME)
             }
             // Whatever is different about a young breaker is over.
-            _ => drop(calls::<S>(&mut handle, 0, 300)),
+            _ => drop(Calls::none_fails().make::<S>(&mut handle, 300)),
         }
         let (clock, start, stop) =
             (MonotonicClock::new(), Barrier::new(scenario.threads + 1), AtomicBool::new(false));
         let spans = thread::scope(|scope| {
-            let worker = || {
+            let worker = |number| {
                 let mut handle = subject.handle();
                 let (clock, start, stop) = (&clock, &start, &stop);
                 scope.spawn(move || {
-                    let _inside = runtime.enter();
+                    let context = others::handle();
+                    let _inside = context.enter();
+                    pin(number);
+                    let mut calls = Calls::of(scenario.kind);
                     start.wait();
                     let (from, mut made) = (clock.now(), 0_u64);
                     loop {
-                        let admitted = chunk::<S>(&mut handle, scenario.kind);
+                        let admitted = calls.make::<S>(&mut handle, CHUNK);
                         let expected = if scenario.kind == Kind::Open { 0 } else { CHUNK };
                         assert_eq!(admitted, expected, "{}: {scenario:?}", S::NAME);
                         made += u64::from(CHUNK);
@@ -128,7 +133,7 @@ impl<S: Subject> Measured for Of<S> {
                     (from, clock.now(), made)
                 })
             };
-            let workers: Vec<_> = (0..scenario.threads).map(|_| worker()).collect();
+            let workers: Vec<_> = (0..scenario.threads).map(worker).collect();
             start.wait();
             wait(&clock, span);
             stop.store(true, Ordering::Relaxed);
@@ -149,30 +154,52 @@ fn wait(clock: &MonotonicClock, span: Duration) {
     }
 }
 
-/// For subjects that wait with tokio's timers.
-fn timers() -> &'static Runtime {
-    static TIMERS: OnceLock<Runtime> = OnceLock::new();
-    TIMERS.get_or_init(|| {
-        let builder = &mut Builder::new_multi_thread();
-        builder.worker_threads(1).enable_time().build().expect("a runtime can be built")
-    })
+/// Keeps the thread on one core, so that two threads meet in the breaker and don't take turns on one core.
+fn pin(number: usize) {
+    #[cfg(target_os = "linux")]
+    {
+        use rustix::thread::{CpuSet, sched_getaffinity, sched_setaffinity};
+
+        let Ok(allowed) = sched_getaffinity(None) else { return };
+        let cores: Vec<_> = (0..CpuSet::MAX_CPU).filter(|core| allowed.is_set(*core)).collect();
+        let Some(core) = cores.get(number % cores.len().max(1)) else { return };
+        let mut own = CpuSet::new();
+        own.set(*core);
+        // Where it may not, it is measured as it is.
+        let _ = sched_setaffinity(None, &own);
+    }
+    #[cfg(not(target_os = "linux"))]
+    let _ = number;
 }
 
-fn chunk<S: Subject>(handle: &mut S::Handle, kind: Kind) -> u32 {
-    match kind {
-        Kind::Successes | Kind::Open => calls::<S>(handle, 0, CHUNK),
-        Kind::Failures(every) => calls::<S>(handle, every, CHUNK),
-    }
+/// Calls, one in `every` of which fails, or none when that is 0.
+struct Calls {
+    every: u32,
+    next: u32,
 }
 
-/// `count` calls, one in `every` of which fails, or none when it is 0. Says how many were admitted.
-#[inline(never)]
-fn calls<S: Subject>(handle: &mut S::Handle, every: u32, count: u32) -> u32 {
-    let (mut admitted, mut next) = (0, every);
-    for _ in 0..count {
-        let fails = next == 1;
-        next = if next <= 1 { every } else { next - 1 };
-        admitted += u32::from(black_box(S::call(handle, black_box(fails))));
+impl Calls {
+    const fn none_fails() -> Self {
+        Self { every: 0, next: 0 }
     }
-    admitted
+
+    const fn of(kind: Kind) -> Self {
+        match kind {
+            Kind::Successes | Kind::Open => Self::none_fails(),
+            Kind::Failures(every) => Self { every, next: every },
+        }
+    }
+
+    /// Says how many were admitted.
+    #[inline(never)]
+    fn make<S: Subject>(&mut self, handle: &mut S::Handle, count: u32) -> u32 {
+        let (mut admitted, mut next) = (0, self.next);
+        for _ in 0..count {
+            let fails = next == 1;
+            next = if next <= 1 { self.every } else { next - 1 };
+            admitted += u32::from(black_box(S::call(handle, black_box(fails))));
+        }
+        self.next = next;
+        admitted
+    }
 }

@@ -4,12 +4,12 @@ use std::{
     future::{Future, Ready, poll_fn, ready},
     pin::pin,
     sync::Arc,
-    task::{Context, Poll, Wake, Waker},
-    thread::{self, Thread},
+    task::{Context, Poll, Waker},
     time::Duration,
 };
 
 use failsafe::{CircuitBreaker as _, backoff, failure_policy, failure_policy::FailurePolicy as _};
+use tokio::runtime::{Builder, Handle, Runtime};
 use tower_resilience_circuitbreaker::{
     CircuitBreaker, CircuitBreakerError, CircuitBreakerLayer, DefaultClassifier, SlidingWindowType,
 };
@@ -166,27 +166,22 @@ impl Subject for TowerTime {
     }
 }
 
-struct Unpark(Thread);
-
-impl Wake for Unpark {
-    fn wake(self: Arc<Self>) {
-        self.0.unpark();
-    }
-}
-
 thread_local! {
-    static WAKER: Waker = Arc::new(Unpark(thread::current())).into();
+    /// Its lock is asynchronous and its timers are tokio's: a call that has to wait does so in a runtime of the thread's own.
+    static RUNTIME: Runtime =
+        Builder::new_current_thread().enable_time().build().expect("a runtime can be built");
 }
 
-/// Its lock is asynchronous: a call that has to wait parks the thread.
+/// The context of the thread's runtime, in which timers are made.
+pub fn handle() -> Handle {
+    RUNTIME.with(|runtime| runtime.handle().clone())
+}
+
+/// A call that need not wait takes no detour through the runtime.
 fn block_on<F: Future>(future: F) -> F::Output {
     let mut future = pin!(future);
-    WAKER.with(|waker| {
-        loop {
-            match future.as_mut().poll(&mut Context::from_waker(waker)) {
-                Poll::Ready(output) => return output,
-                Poll::Pending => thread::park(),
-            }
-        }
-    })
+    match future.as_mut().poll(&mut Context::from_waker(Waker::noop())) {
+        Poll::Ready(output) => output,
+        Poll::Pending => RUNTIME.with(|runtime| runtime.block_on(future)),
+    }
 }

@@ -19,27 +19,24 @@ fn line(file: &str, name: &str) -> Option<String> {
     Some(value.trim().to_owned())
 }
 
-/// Prints the rows as a table. Says whether every one of ours is faster than every other.
-pub fn print(group: &Group, rows: &[(Scenario, Vec<f64>)]) -> bool {
+pub fn head(group: &Group) {
     print!("| ns per call, threads |");
     group.iter().for_each(|subject| print!(" {} |", subject.name()));
-    let ours: Vec<usize> = (0..group.len()).filter(|i| group[*i].is_ours()).collect();
-    ours.iter().for_each(|i| print!(" {} / best other |", group[*i].name()));
-    println!("\n|---|{}", "--:|".repeat(group.len() + ours.len()));
-    let mut below = true;
-    for (scenario, medians) in rows {
-        let others = (0..group.len()).filter(|i| !group[*i].is_ours());
-        let best = others.map(|i| medians[i]).fold(f64::INFINITY, f64::min);
-        print!("| {}, {} |", name(scenario.kind), scenario.threads);
-        medians.iter().for_each(|median| print!(" {} |", nanos(*median)));
-        for i in &ours {
-            let ratio = medians[*i] / best;
-            below &= ratio < 1.0;
-            print!(" {ratio:.2} |");
-        }
-        println!();
-    }
-    below
+    let ours = group.iter().filter(|subject| subject.is_ours());
+    ours.clone().for_each(|subject| print!(" {} / best other |", subject.name()));
+    println!("\n|---|{}", "--:|".repeat(group.len() + ours.count()));
+}
+
+/// Prints the medians of one scenario. Says whether every one of ours is less than every other.
+pub fn row(group: &Group, scenario: Scenario, medians: &[f64]) -> bool {
+    print!("| {}, {} |", name(scenario.kind), scenario.threads);
+    medians.iter().for_each(|median| print!(" {} |", nanos(*median)));
+    let of = |ours: bool| group.iter().zip(medians).filter(move |(subject, _)| subject.is_ours() == ours);
+    let best = of(false).map(|(_, median)| *median).fold(f64::INFINITY, f64::min);
+    let ratios: Vec<f64> = of(true).map(|(_, median)| median / best).collect();
+    ratios.iter().for_each(|ratio| print!(" {ratio:.2} |"));
+    println!();
+    ratios.iter().all(|ratio| *ratio < 1.0)
 }
 
 fn name(kind: Kind) -> String {
