@@ -22,6 +22,8 @@ pub(super) struct Machine {
     interval: GrowingDelay,
     phase: Phase,
     change: Change,
+    /// The window came from elsewhere, and was not judged by these rules yet.
+    adopted: bool,
 }
 
 impl Machine {
@@ -32,6 +34,7 @@ impl Machine {
             interval: GrowingDelay::new(base, max),
             phase: Phase::Closed,
             change: Change::default(),
+            adopted: false,
             rules,
         };
         if machine.rules.starts_open() {
@@ -44,6 +47,12 @@ impl Machine {
     fn count(&mut self, failed: bool, slow: bool, now: &Now<'_>) {
         self.window.record(failed, slow, now);
         let tally = self.window.tally(now);
+        // Among the last n calls one that is well makes no share greater, unless it is the one that makes them enough.
+        let is_well = !failed && !slow && matches!(self.window, Window::Count(_));
+        if is_well && !self.adopted && !self.rules.are_just_enough(tally) {
+            return;
+        }
+        self.adopted = false;
         if let Some(reason) = self.rules.closed_verdict(tally) {
             self.trip(reason, tally, now.get());
         }
@@ -187,6 +196,7 @@ impl Strategy for Machine {
             Circuit::Closed => {
                 self.interval.reset();
                 self.window.adopt(&evidence.samples, &now.into());
+                self.adopted = true;
                 Phase::Closed
             }
             Circuit::Open => Phase::Open {

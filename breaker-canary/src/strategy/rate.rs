@@ -7,14 +7,16 @@
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Rate {
     percent: f64,
-    /// The percentage in `1 / scale` percent.
-    units: u128,
-    scale: u128,
+    /// The share as a fraction: so many of `all`.
+    share: u128,
+    all: u128,
+    /// The same where numbers of half the size will do, as they nearly always do; zeros elsewhere.
+    small: (u32, u32),
 }
 
 impl Rate {
     /// All of them.
-    pub(super) const HUNDRED: Self = Self { percent: 100.0, units: 100, scale: 1 };
+    pub(super) const HUNDRED: Self = Self { percent: 100.0, share: 1, all: 1, small: (1, 1) };
 
     /// The share, if `percent` is more than 0 and at most 100.
     pub(super) fn new(percent: f64) -> Option<Self> {
@@ -25,9 +27,13 @@ impl Rate {
         // the first of at most 17 digits, all numbers below stay under 2^128.
         let text = percent.max(1e-8).to_string();
         let (whole, fraction) = text.split_once('.').unwrap_or((&text, ""));
-        let scale = 10_u128.checked_pow(u32::try_from(fraction.len()).ok()?)?;
-        let units = format!("{whole}{fraction}").parse().ok()?;
-        Some(Self { percent, units, scale })
+        let all = 100 * 10_u128.checked_pow(u32::try_from(fraction.len()).ok()?)?;
+        let share: u128 = format!("{whole}{fraction}").parse().ok()?;
+        let small = match (u32::try_from(share), u32::try_from(all)) {
+            (Ok(share), Ok(all)) => (share, all),
+            _ => (0, 0),
+        };
+        Some(Self { percent, share, all, small })
     }
 
     /// The share as it was given.
@@ -37,7 +43,13 @@ impl Rate {
 
     /// Whether `part` of `whole` calls are this share of them or more. No calls are no share at all.
     pub(super) fn reached(self, part: u32, whole: u32) -> bool {
-        whole > 0 && u128::from(part) * 100 * self.scale >= self.units * u128::from(whole)
+        if whole == 0 {
+            return false;
+        }
+        match self.small {
+            (0, _) => u128::from(part) * self.all >= self.share * u128::from(whole),
+            (share, all) => u64::from(part) * u64::from(all) >= u64::from(share) * u64::from(whole),
+        }
     }
 }
 

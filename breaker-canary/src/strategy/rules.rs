@@ -118,6 +118,11 @@ impl Rules {
         }
     }
 
+    /// Whether one call less would not have been enough to decide by.
+    pub(super) fn are_just_enough(&self, tally: Tally) -> bool {
+        tally.calls == self.minimum_calls.get()
+    }
+
     /// What a closed circuit with these calls in its window has too many of.
     pub(super) fn closed_verdict(&self, tally: Tally) -> Option<Reason> {
         if tally.calls < self.minimum_calls.get() { None } else { self.excess(tally, self.failure_rate) }

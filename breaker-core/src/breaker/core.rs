@@ -57,6 +57,11 @@ impl Core {
             .full(matches!(self.state, State::HalfOpen { .. }) && self.strategy.full())
     }
 
+    /// Closed under no manual control: calls are counted, and time changes nothing.
+    pub(super) fn is_plainly_closed(&self) -> bool {
+        matches!((self.mode, self.state), (Mode::Automatic, State::Closed))
+    }
+
     pub(super) fn publish(&self, gate: &Gate) {
         gate.publish(self.word(), self.state);
     }
@@ -97,7 +102,7 @@ impl Core {
     }
 
     /// Starts a new epoch if the strategy changed its state, and queues the event.
-    fn note(&mut self, tick: Tick, at: impl FnOnce() -> Timestamp) {
+    pub(super) fn note(&mut self, tick: Tick, at: impl FnOnce() -> Timestamp) {
         let (from, state) = (self.state.circuit(), self.strategy.state());
         let to = state.circuit();
         if from == to && tick == Tick::SameEpoch {

@@ -108,6 +108,14 @@ impl Gate {
         undisturbed.then(|| (word, (deadline != u64::MAX).then(|| Timestamp::from_nanos(deadline))))
     }
 
+    /// To be called under the breaker's lock only, in a circuit that is closed: whether it is steady now.
+    pub(super) fn set_steady(&self, steady: bool) {
+        let old = Word(written(&self.word));
+        if (old.0 & STEADY != 0) != steady {
+            self.word.store(old.0 ^ STEADY, Ordering::Release);
+        }
+    }
+
     /// To be called under the breaker's lock only. Writes what differs: a line that others read stays
     /// theirs when nothing changed.
     pub(super) fn publish(&self, word: Word, state: State) {

@@ -13,7 +13,7 @@ mod probe;
 mod snapshot;
 mod wait;
 
-use std::{fmt, panic, panic::AssertUnwindSafe, sync::Arc, time::Duration};
+use std::{fmt, ops::DerefMut, panic, panic::AssertUnwindSafe, sync::Arc, time::Duration};
 
 pub use self::{
     attend::Attendant,
@@ -31,7 +31,7 @@ use self::{
     permit::Ticket,
 };
 use crate::{
-    Circuit, Clock, Mode, Now, Outcome, Rejection, RejectionReason, State, Timestamp,
+    Circuit, Clock, Mode, Now, Outcome, Rejection, RejectionReason, Report, State, Tick, Timestamp,
     config::Blueprint,
     sync::{Mutex, Notify, lock, wake_all},
 };
@@ -205,21 +205,35 @@ impl Breaker {
         if !ticket.is_counted() {
             return Settlement::NotCounted;
         }
-        self.locked(|core, now| {
-            core.advance(now);
-            if ticket.epoch() != core.epoch {
-                if matches!(outcome, Outcome::Success | Outcome::Failure) {
-                    core.stale += 1;
-                }
-                return Settlement::Stale;
-            }
-            let latency = latency.or_else(|| {
+        let now = Now::of(&*self.setup.clock);
+        let latency = || {
+            latency.or_else(|| {
                 let started = ticket.started().filter(|_| self.start == Start::Closely)?;
                 Some(now.get().since(started))
-            });
-            core.settle(outcome, latency, now);
+            })
+        };
+        let mut core = lock(&self.core);
+        if core.is_plainly_closed() && ticket.epoch() == core.epoch {
+            // Most results: nothing is due by time, nobody waits for what they do, and the circuit stays as it is.
+            core.strategy.settle(&Report::new(outcome).with_latency(latency()), &now);
+            if matches!(core.strategy.state(), State::Closed) {
+                self.gate.set_steady(core.strategy.steady());
+                return Settlement::Counted;
+            }
+            core.note(Tick::SameEpoch, || now.get());
+            self.unlock(core);
+            return Settlement::Counted;
+        }
+        core.advance(&now);
+        let settlement = if ticket.epoch() == core.epoch {
+            core.settle(outcome, latency(), &now);
             Settlement::Counted
-        })
+        } else {
+            core.stale += u64::from(matches!(outcome, Outcome::Success | Outcome::Failure));
+            Settlement::Stale
+        };
+        self.unlock(core);
+        settlement
     }
 
     fn abandon(&self, ticket: Ticket) {
@@ -235,6 +249,11 @@ impl Breaker {
         let now = Now::of(&*self.setup.clock);
         let mut core = lock(&self.core);
         let result = operation(&mut core, &now);
+        self.unlock(core);
+        result
+    }
+
+    fn unlock(&self, mut core: impl DerefMut<Target = Core>) {
         core.publish(&self.gate);
         let (wake, news) = (std::mem::take(&mut core.wake), core.has_events() && !core.draining);
         let attendant = if wake { core.attendant.clone() } else { None };
@@ -248,7 +267,6 @@ impl Breaker {
         if news {
             self.deliver();
         }
-        result
     }
 
     /// Hands out queued events, one at a time. Whoever comes while someone else is at it leaves it to them.

@@ -20,6 +20,16 @@ fn a_closed_circuit_keeps_its_count_window() {
 }
 
 #[test]
+fn what_other_rules_let_pass_is_judged_by_the_next_result_whatever_that_is() {
+    let mut old = Circuit::new(json!({ "initialState": "closed", "failureRateThreshold": 90 }));
+    old.results(FAILURE, 30, secs(0));
+    assert_eq!(old.results(SUCCESS, 30, secs(0)), State::Closed, "50 %");
+    let mut new = adopting(json!({}), &old.strategy.evidence(secs(1)), secs(1));
+    assert_eq!(new.state(), State::Closed);
+    assert_eq!(new.end(SUCCESS, secs(1)), OPEN, "30 of 61, and 21 % are enough");
+}
+
+#[test]
 fn a_closed_circuit_keeps_its_time_window_with_the_ages() {
     let block =
         json!({ "initialState": "closed", "slidingWindowType": "TIME_BASED", "slidingWindowSize": 10 });
