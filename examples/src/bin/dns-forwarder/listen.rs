@@ -6,10 +6,10 @@ mod udp;
 
 use std::{io, net::SocketAddr, sync::Arc, time::Duration};
 
-use socket2::{Domain, Protocol, Socket, Type};
-use tokio::net::{TcpListener, UdpSocket};
+use socket2::{Domain, Protocol, Type};
+use tokio::net::TcpListener;
 
-use crate::forward::Forwarder;
+use crate::{forward::Forwarder, socket::Socket};
 use seats::Seats;
 
 /// What clients may do over TCP.
@@ -23,7 +23,7 @@ pub(crate) struct Limits {
 #[derive(Debug)]
 pub(crate) struct Listener {
     pub(crate) address: SocketAddr,
-    udp: UdpSocket,
+    udp: Socket,
     tcp: TcpListener,
 }
 
@@ -43,7 +43,7 @@ impl Listener {
 }
 
 /// The sockets for `address`, and the address that they have.
-pub(crate) async fn sockets(address: SocketAddr) -> io::Result<(SocketAddr, UdpSocket, TcpListener)> {
+pub(crate) async fn sockets(address: SocketAddr) -> io::Result<(SocketAddr, Socket, TcpListener)> {
     let mut tries = if address.port() == 0 { 16 } else { 1 };
     loop {
         let udp = udp_socket(address)?;
@@ -58,15 +58,14 @@ pub(crate) async fn sockets(address: SocketAddr) -> io::Result<(SocketAddr, UdpS
 }
 
 /// A socket that holds bursts of some thousand queries, where the system allows it.
-fn udp_socket(address: SocketAddr) -> io::Result<UdpSocket> {
+fn udp_socket(address: SocketAddr) -> io::Result<Socket> {
     const BUFFER: usize = 4 << 20;
-    let socket = Socket::new(Domain::for_address(address), Type::DGRAM, Some(Protocol::UDP))?;
+    let socket = socket2::Socket::new(Domain::for_address(address), Type::DGRAM, Some(Protocol::UDP))?;
     let _ = socket.set_recv_buffer_size(BUFFER);
     let _ = socket.set_send_buffer_size(BUFFER);
     if address.is_ipv6() {
         socket.set_only_v6(true)?;
     }
-    socket.set_nonblocking(true)?;
     socket.bind(&address.into())?;
-    UdpSocket::from_std(socket.into())
+    Socket::new(socket.into())
 }

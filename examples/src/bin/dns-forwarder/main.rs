@@ -13,6 +13,7 @@ mod message;
 mod options;
 mod reload;
 mod report;
+mod socket;
 mod upstream;
 mod verdict;
 

@@ -9,11 +9,11 @@ use std::{
 
 use tokio::{
     io::AsyncWriteExt as _,
-    net::{TcpListener, TcpStream, UdpSocket},
+    net::{TcpListener, TcpStream},
 };
 
 use super::zone;
-use crate::{frame, listen, message::LONGEST};
+use crate::{frame, listen, message::LONGEST, socket::Socket};
 
 /// A server that knows every name, over UDP and TCP, until it is told to be deaf.
 #[derive(Clone, Debug)]
@@ -23,7 +23,7 @@ pub(crate) struct Server(Arc<Inner>);
 struct Inner {
     number: u8,
     address: SocketAddr,
-    udp: UdpSocket,
+    udp: Socket,
     tcp: TcpListener,
     hears: AtomicBool,
 }

@@ -2,18 +2,19 @@
 
 use std::{net::SocketAddr, sync::Arc, time::Duration};
 
-use tokio::{net::UdpSocket, time::sleep};
+use tokio::time::sleep;
 
 use crate::{
     forward::Forwarder,
     message::{LONGEST, Query, Unfit},
+    socket::Socket,
     upstream::Transport,
 };
 
 /// After an error of the socket, as when there is no memory for it.
 const PAUSE: Duration = Duration::from_millis(10);
 
-pub(super) async fn serve(socket: Arc<UdpSocket>, forwarder: Arc<Forwarder>) {
+pub(super) async fn serve(socket: Arc<Socket>, forwarder: Arc<Forwarder>) {
     let mut buffer = vec![0; LONGEST];
     loop {
         match socket.recv_from(&mut buffer).await {
@@ -23,7 +24,7 @@ pub(super) async fn serve(socket: Arc<UdpSocket>, forwarder: Arc<Forwarder>) {
     }
 }
 
-fn take(message: &[u8], client: SocketAddr, socket: &Arc<UdpSocket>, forwarder: &Arc<Forwarder>) {
+fn take(message: &[u8], client: SocketAddr, socket: &Arc<Socket>, forwarder: &Arc<Forwarder>) {
     let query = match Query::parse(message) {
         Ok(query) => query,
         Err(unfit) => {

@@ -4,7 +4,7 @@ use std::{
     cell::RefCell,
     collections::{HashMap, hash_map::Entry},
     io,
-    net::{Ipv4Addr, Ipv6Addr, SocketAddr, UdpSocket as StdSocket},
+    net::{Ipv4Addr, Ipv6Addr, SocketAddr, UdpSocket},
     sync::{
         Arc, Mutex, MutexGuard, PoisonError,
         atomic::{AtomicBool, Ordering},
@@ -12,9 +12,9 @@ use std::{
 };
 
 use rand::RngExt as _;
-use tokio::{io::Interest, net::UdpSocket, sync::oneshot};
+use tokio::sync::oneshot;
 
-use crate::message::LONGEST;
+use crate::{message::LONGEST, socket::Socket};
 
 type Reply = io::Result<Vec<u8>>;
 
@@ -27,7 +27,7 @@ const BATCH: usize = 32;
 /// Nobody reads it but those who wait for an answer: whoever finds it readable hands out what is there.
 #[derive(Debug)]
 pub(super) struct Port {
-    socket: UdpSocket,
+    socket: Socket,
     waiting: Mutex<HashMap<u16, oneshot::Sender<Reply>>>,
     /// A query went without an answer: maybe the way from this address is closed, as after a change of networks.
     worn: AtomicBool,
@@ -39,14 +39,9 @@ impl Port {
             SocketAddr::V4(_) => (Ipv4Addr::UNSPECIFIED, 0).into(),
             SocketAddr::V6(_) => (Ipv6Addr::UNSPECIFIED, 0).into(),
         };
-        let socket = StdSocket::bind(any)?;
+        let socket = UdpSocket::bind(any)?;
         socket.connect(server)?;
-        socket.set_nonblocking(true)?;
-        Ok(Self {
-            socket: UdpSocket::from_std(socket)?,
-            waiting: Mutex::default(),
-            worn: AtomicBool::new(false),
-        })
+        Ok(Self { socket: Socket::new(socket)?, waiting: Mutex::default(), worn: AtomicBool::new(false) })
     }
 
     /// Whether it should be replaced.
@@ -68,8 +63,8 @@ impl Port {
                     place.answered = true;
                     return reply.unwrap_or_else(|_| Err(io::ErrorKind::ConnectionAborted.into()));
                 }
-                ready = self.socket.ready(Interest::READABLE | Interest::ERROR) => {
-                    if ready?.is_error() {
+                failed = self.socket.heard() => {
+                    if failed? {
                         self.tell_error();
                     }
                     self.hand_out();
@@ -106,10 +101,10 @@ impl Port {
         }
         // Where nobody waits any more, the port counts as read empty: what else is there can only be late or forged, and
         // is found with the next answer. That spares a system call for each.
-        let _ = BUFFER.with_borrow_mut(|buffer| {
-            self.socket.try_io(Interest::READABLE, || {
+        BUFFER.with_borrow_mut(|buffer| {
+            self.socket.read(|recv| {
                 for _ in 0..BATCH {
-                    match self.socket.try_recv(buffer) {
+                    match recv(buffer) {
                         Ok(length) => self.deliver(&buffer[..length]),
                         Err(error) if error.kind() == io::ErrorKind::WouldBlock => return Err(error),
                         Err(error) => self.fail_all_but(None, error.kind()),
@@ -125,12 +120,9 @@ impl Port {
 
     /// Tells those who wait that the server's port refuses, or what else is wrong.
     fn tell_error(&self) {
-        let _ = self.socket.try_io(Interest::ERROR, || {
-            if let Some(error) = self.socket.take_error()? {
-                self.fail_all_but(None, error.kind());
-            }
-            Err::<(), _>(io::ErrorKind::WouldBlock.into())
-        });
+        if let Some(error) = self.socket.take_error() {
+            self.fail_all_but(None, error.kind());
+        }
     }
 
     fn deliver(&self, message: &[u8]) {
