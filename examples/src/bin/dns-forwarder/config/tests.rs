@@ -1,3 +1,5 @@
+use replica_pool::config::HedgeAfter;
+
 use super::*;
 
 fn read(text: &str) -> anyhow::Result<Settings> {
@@ -64,6 +66,17 @@ fn what_can_not_be_read_is_named_with_what_could() {
     assert!(fault(r#"{ "remoteDnsServers": ["8.8.8.8:0"] }"#).contains("is not an address"));
     assert!(fault(r#"{ "remoteDnsServers": "8.8.8.8" }"#).contains("is not a list"));
     assert!(fault(r#"{ "noRemoteServers": "yes" }"#).contains("is not true or false"));
+}
+
+#[test]
+fn nothing_and_null_are_the_defaults_of_the_program_and_a_long_time_switches_rivals_off() {
+    let hedging = |block: &str| {
+        let text = format!(r#"{{ "remoteDnsServers": ["8.8.8.8"], "replicaPool": {block} }}"#);
+        read(&text).unwrap().pool.hedge_after()
+    };
+    assert_eq!(hedging("{}"), Some(HedgeAfter::Adaptive));
+    assert_eq!(hedging(r#"{ "hedgeAfter": null }"#), Some(HedgeAfter::Adaptive));
+    assert_eq!(hedging(r#"{ "hedgeAfter": "1h" }"#), Some(HedgeAfter::span(Duration::from_secs(3_600))));
 }
 
 #[test]
