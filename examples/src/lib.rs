@@ -1,5 +1,13 @@
 //! What the programs share.
 
+pub mod gateway;
+pub mod keys;
+pub mod process;
+pub mod remote;
+pub mod sockets;
+pub mod transport;
+pub mod wire;
+
 /// The Rust code in the front page and the guides is compiled and run with the tests.
 #[cfg(doctest)]
 mod guides {

@@ -3,9 +3,9 @@
 use std::sync::{Arc, Mutex, PoisonError};
 
 use crate::{
+    book::AddressBook,
     clock::RunClock,
     cluster::{Cluster, HostId, HostInfo, Way},
-    gateway::AddressBook,
     plan::{Action, Step},
 };
 

@@ -6,12 +6,11 @@
 //! [`scenario`]. Each run yields an [`outcome`]; the [`verdict`] judges them, the [`table`] and the [`report`]
 //! show them.
 
+mod book;
 mod client;
 mod clock;
 mod cluster;
 mod director;
-mod gateway;
-mod keys;
 mod kind;
 mod ledger;
 mod load;
@@ -28,7 +27,6 @@ mod table;
 mod text;
 mod verdict;
 mod watch;
-mod wire;
 
 use std::{
     collections::BTreeMap,
@@ -38,6 +36,7 @@ use std::{
 
 use anyhow::Context as _;
 use clap::Parser as _;
+use examples::{gateway, keys, wire};
 
 use kind::RunKind;
 use options::Options;

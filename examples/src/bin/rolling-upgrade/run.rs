@@ -3,14 +3,16 @@
 use std::sync::Arc;
 
 use anyhow::Context as _;
+use examples::transport::Transport;
 use tokio::task::JoinSet;
 
 use crate::{
-    client::{Client, Meter, PlainClient, PoolClient, Surroundings, Transport},
+    book::AddressBook,
+    client::{Client, Meter, PlainClient, PoolClient, Surroundings},
     clock::RunClock,
     cluster::Cluster,
     director::{Director, Phase, PhaseChange, in_service},
-    gateway::{AddressBook, Gateway},
+    gateway::Gateway,
     keys,
     kind::RunKind,
     load,
@@ -51,8 +53,9 @@ impl Stage {
         let gateway =
             Gateway::start(book, self.plan.gateway_answers).await.context("starting the gateway")?;
 
-        let transport = Arc::new(Transport::new(Meter::new(Arc::clone(&cluster), Arc::clone(&clock))));
-        let client = self.client(kind, &gateway, Arc::clone(&transport)).await?;
+        let meter = Arc::new(Meter::new(Arc::clone(&cluster), Arc::clone(&clock)));
+        let transport = Arc::new(Transport::watched(meter.clone()));
+        let client = self.client(kind, &gateway, transport).await?;
         let schedule = Schedule::new(self.rate, self.plan.length(), self.seed);
 
         let first_maps = gateway.maps();
@@ -77,9 +80,9 @@ impl Stage {
             phases,
             samples,
             views: watch.finish(),
-            bad_attempts: transport.meter().bad_attempts(),
-            attempts: transport.meter().attempts(),
-            probes: transport.meter().probes(),
+            bad_attempts: meter.bad_attempts(),
+            attempts: meter.attempts(),
+            probes: meter.probes(),
             served: cluster.ledger().counts(),
             gateway_answers: gateway.answered(),
             maps_fetched: gateway.maps() - first_maps,

@@ -1,6 +1,6 @@
 //! What the process takes: time, processor time, memory.
 
-use std::{fs, time::Duration};
+use std::time::Duration;
 
 use breaker_core::{Clock as _, MonotonicClock, Timestamp};
 
@@ -51,11 +51,4 @@ fn processor_time() -> Option<Duration> {
 #[cfg(not(unix))]
 fn processor_time() -> Option<Duration> {
     None
-}
-
-/// Bytes of the process that are in memory.
-pub fn resident() -> Option<u64> {
-    let text = fs::read_to_string("/proc/self/status").ok()?;
-    let kilobytes = text.lines().find_map(|line| line.strip_prefix("VmRSS:"))?.trim().strip_suffix("kB")?;
-    Some(kilobytes.trim().parse::<u64>().ok()? * 1_024)
 }

@@ -5,13 +5,14 @@ use std::{convert::Infallible, hint::black_box, net::SocketAddr, sync::atomic::O
 use anyhow::{Context as _, ensure};
 use breaker_canary::CanaryRateThreshold;
 use breaker_core::{Circuit, Outcome};
+use examples::process::resident;
 use futures::future::try_join_all;
 use replica_pool::{Judge, ReplicaPool, Verdict};
 use serde::{Deserialize, Serialize};
 use tokio::time::{sleep, timeout};
 
 use crate::{
-    gauge::{Gauge, resident},
+    gauge::Gauge,
     options::Options,
     world::{Door, Pool, REPLICAS, World},
 };

@@ -1,22 +1,21 @@
 //! The clients that are compared, and what they share.
 
 mod failure;
+mod meter;
 mod plain;
 mod pool;
-mod transport;
 mod view;
 
 pub use failure::Failure;
+pub use meter::Meter;
 pub use plain::PlainClient;
 pub use pool::PoolClient;
-pub use transport::{Meter, Transport};
 pub use view::ReplicaView;
 
 use std::{net::SocketAddr, sync::Arc, time::Duration};
 
 use async_trait::async_trait;
-
-use crate::wire::Request;
+use examples::{transport::Transport, wire::Request};
 
 /// A client of the store: what the harness drives and watches.
 #[async_trait]

@@ -1,7 +1,6 @@
 //! The client that uses the library: one pool that is divided into partitions.
 
 mod judge;
-mod remote;
 
 use std::{
     net::SocketAddr,
@@ -13,12 +12,12 @@ use std::{
 
 use anyhow::Context as _;
 use async_trait::async_trait;
+use examples::remote::Remote;
 use replica_pool::{Attempt, HealthStatus, PartitionedPool, Replica, config::Config};
 
 use super::{Client, Counters, Failure, ReplicaView, Surroundings, failure::AttemptError};
 use crate::wire::{Ask, Purpose, Request};
 use judge::judge;
-use remote::Remote;
 
 /// A client with a pool.
 #[derive(Debug)]
@@ -37,7 +36,7 @@ impl PoolClient {
     /// When a pool can't be built as `config` says, or the gateway does not answer.
     pub async fn start(around: Surroundings, config: &Config) -> anyhow::Result<Self> {
         let refreshes = Arc::new(AtomicU64::new(0));
-        let remote = Remote::new(&around, Arc::clone(&refreshes));
+        let remote = Remote::new(around.gateway, Arc::clone(&around.transport), Arc::clone(&refreshes));
         let pool = PartitionedPool::builder(remote.clone())
             .config(config.clone())
             .connector(remote.clone())

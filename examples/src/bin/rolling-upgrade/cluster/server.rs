@@ -2,8 +2,9 @@
 
 use std::{io, net::SocketAddr, sync::Arc, time::Duration};
 
+use examples::sockets::reserve;
 use tokio::{
-    net::{TcpListener, TcpSocket, TcpStream},
+    net::{TcpListener, TcpStream},
     sync::watch,
     task::{AbortHandle, JoinSet},
 };
@@ -94,13 +95,6 @@ async fn accept(
     let _reserved = reserve(address);
     while connections.join_next().await.is_some() {}
     std::future::pending::<()>().await;
-}
-
-fn reserve(address: SocketAddr) -> io::Result<TcpSocket> {
-    let socket = TcpSocket::new_v4()?;
-    socket.set_reuseaddr(true)?;
-    socket.bind(address)?;
-    Ok(socket)
 }
 
 async fn refuses(condition: &mut watch::Receiver<Condition>) {

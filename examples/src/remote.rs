@@ -16,9 +16,9 @@ use breaker_canary::Probe;
 use replica_pool::{Connector, Gateway, GatewayError, PartitionGateway};
 
 use crate::{
-    client::{Surroundings, Transport},
     gateway,
     keys::KeyMap,
+    transport::Transport,
     wire::{Ask, Purpose, Request},
 };
 
@@ -32,8 +32,8 @@ pub struct Remote {
 
 impl Remote {
     /// The store whose fetches of addresses are counted in `refreshes`.
-    pub fn new(around: &Surroundings, refreshes: Arc<AtomicU64>) -> Self {
-        Self { gateway: around.gateway, transport: Arc::clone(&around.transport), refreshes }
+    pub fn new(gateway: SocketAddr, transport: Arc<Transport>, refreshes: Arc<AtomicU64>) -> Self {
+        Self { gateway, transport, refreshes }
     }
 
     /// Opens a connection and sends a request over it. A socket that accepts proves nothing: one that hangs

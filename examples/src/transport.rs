@@ -1,38 +1,45 @@
 //! Connections to replicas: kept open and used again, as real clients do.
 
-mod meter;
-
-pub use meter::Meter;
-
 use std::{
     collections::HashMap,
-    io,
+    fmt, io,
     net::SocketAddr,
-    sync::{Mutex, PoisonError},
+    sync::{Arc, Mutex, PoisonError},
 };
 
 use tokio::net::TcpStream;
 
-use crate::wire::{Ask, Reply};
+use crate::wire::{Ask, Purpose, Reply};
+
+/// Is told of attempts.
+pub trait Watcher: fmt::Debug + Send + Sync {
+    /// An attempt at `address` starts.
+    fn starts(&self, address: SocketAddr, purpose: Purpose);
+}
 
 /// Idle connections by address. A request takes one or opens a new one, and gives it back when its reply
 /// has come; one that failed, or was given up, is closed. So a connection to a replica that died breaks
 /// under the next request that takes it.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub struct Transport {
     idle: Mutex<HashMap<SocketAddr, Vec<TcpStream>>>,
-    meter: Meter,
+    watcher: Option<Arc<dyn Watcher>>,
 }
 
 impl Transport {
-    /// No connections yet; every attempt is counted by `meter`.
-    pub fn new(meter: Meter) -> Self {
-        Self { idle: Mutex::default(), meter }
+    /// No connections yet; `watcher` is told of every attempt.
+    pub fn watched(watcher: Arc<dyn Watcher>) -> Self {
+        Self { idle: Mutex::default(), watcher: Some(watcher) }
     }
 
-    /// What was counted.
-    pub fn meter(&self) -> &Meter {
-        &self.meter
+    /// Closes the connections that nobody uses.
+    pub fn close_idle(&self) {
+        self.idle.lock().unwrap_or_else(PoisonError::into_inner).clear();
+    }
+
+    /// Closes those to `address`: where one broke, the others may have broken too.
+    pub fn close_idle_to(&self, address: SocketAddr) {
+        self.idle.lock().unwrap_or_else(PoisonError::into_inner).remove(&address);
     }
 
     /// One attempt: sends `ask` to `address` and waits for the reply, however long it takes.
@@ -41,7 +48,7 @@ impl Transport {
     ///
     /// When the connection is refused or breaks.
     pub async fn exchange(&self, address: SocketAddr, ask: Ask) -> io::Result<Reply> {
-        self.meter.starts(address, ask.purpose);
+        self.tell(address, ask.purpose);
         let stream = match self.take(address) {
             Some(stream) => stream,
             None => connect(address).await?,
@@ -55,7 +62,7 @@ impl Transport {
     ///
     /// When the connection is refused or breaks.
     pub async fn knock(&self, address: SocketAddr, ask: Ask) -> io::Result<Reply> {
-        self.meter.starts(address, ask.purpose);
+        self.tell(address, ask.purpose);
         self.over(connect(address).await?, address, ask).await
     }
 
@@ -64,6 +71,12 @@ impl Transport {
         let reply = Reply::receive(&mut stream, ask.request.id).await?;
         self.give_back(address, stream);
         Ok(reply)
+    }
+
+    fn tell(&self, address: SocketAddr, purpose: Purpose) {
+        if let Some(watcher) = &self.watcher {
+            watcher.starts(address, purpose);
+        }
     }
 
     fn take(&self, address: SocketAddr) -> Option<TcpStream> {

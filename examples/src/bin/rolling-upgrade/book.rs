@@ -6,10 +6,12 @@ use std::{
     sync::{PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard},
 };
 
-use crate::{
-    cluster::HostId,
+use examples::{
+    gateway::{Book, MAP, Reply},
     keys::{self, KeyMap},
 };
+
+use crate::cluster::HostId;
 
 /// The routing map, and the address of each replica of each partition, as the gateway last heard.
 #[derive(Debug)]
@@ -48,17 +50,6 @@ impl AddressBook {
         known.partitions.get(&partition).map(|hosts| hosts.values().copied().collect()).unwrap_or_default()
     }
 
-    /// The line that answers the line `question`, with its end. What is not understood is not known.
-    pub fn reply_to(&self, question: &str) -> String {
-        if question == super::MAP {
-            return keys::to_line(&self.read().map) + "\n";
-        }
-        let partition = question.strip_prefix("addresses ").and_then(|number| number.parse().ok());
-        let addresses = partition.map(|partition| self.addresses(partition)).unwrap_or_default();
-        let words: Vec<_> = addresses.iter().map(SocketAddr::to_string).collect();
-        words.join(" ") + "\n"
-    }
-
     fn read(&self) -> RwLockReadGuard<'_, Known> {
         self.0.read().unwrap_or_else(PoisonError::into_inner)
     }
@@ -68,9 +59,26 @@ impl AddressBook {
     }
 }
 
+/// What is not understood is not known.
+impl Book for AddressBook {
+    fn reply_to(&self, question: &str) -> Reply {
+        if question == MAP {
+            return Reply::Line(keys::to_line(&self.read().map) + "\n");
+        }
+        let partition = question.strip_prefix("addresses ").and_then(|number| number.parse().ok());
+        let addresses = partition.map(|partition| self.addresses(partition)).unwrap_or_default();
+        Reply::addresses(&addresses)
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    fn line(book: &AddressBook, question: &str) -> String {
+        let Reply::Line(line) = book.reply_to(question) else { panic!("no line") };
+        line
+    }
 
     fn address(port: u16) -> SocketAddr {
         SocketAddr::from(([127, 0, 0, 1], port))
@@ -81,28 +89,28 @@ mod tests {
         let book = AddressBook::new(keys::even(1));
         book.publish(0, HostId(0), address(4_000));
         book.publish(0, HostId(1), address(4_001));
-        assert_eq!(book.reply_to("addresses 0"), "127.0.0.1:4000 127.0.0.1:4001\n");
+        assert_eq!(line(&book, "addresses 0"), "127.0.0.1:4000 127.0.0.1:4001\n");
         // The replica stops, and comes back elsewhere: nobody has told the gateway.
-        assert_eq!(book.reply_to("addresses 0"), "127.0.0.1:4000 127.0.0.1:4001\n");
+        assert_eq!(line(&book, "addresses 0"), "127.0.0.1:4000 127.0.0.1:4001\n");
         book.publish(0, HostId(0), address(4_002));
-        assert_eq!(book.reply_to("addresses 0"), "127.0.0.1:4002 127.0.0.1:4001\n");
+        assert_eq!(line(&book, "addresses 0"), "127.0.0.1:4002 127.0.0.1:4001\n");
     }
 
     #[test]
     fn a_partition_that_it_does_not_know_has_no_addresses() {
         let book = AddressBook::new(keys::even(1));
-        assert_eq!(book.reply_to("addresses 7"), "\n");
-        assert_eq!(book.reply_to("what?"), "\n");
+        assert_eq!(line(&book, "addresses 7"), "\n");
+        assert_eq!(line(&book, "what?"), "\n");
     }
 
     #[test]
     fn a_partition_that_was_forgotten_has_an_empty_feed_and_the_map_is_another() {
         let book = AddressBook::new(keys::even(2));
         book.publish(0, HostId(3), address(4_000));
-        assert_eq!(book.reply_to("map"), format!("1 0@0 1@{}\n", 1_u64 << 63));
+        assert_eq!(line(&book, "map"), format!("1 0@0 1@{}\n", 1_u64 << 63));
         assert_eq!(book.forget(0), [HostId(3)]);
         book.route(keys::from_starts(2, &[(2, 0)]).unwrap());
-        assert_eq!(book.reply_to("addresses 0"), "\n");
-        assert_eq!(book.reply_to("map"), "2 2@0\n");
+        assert_eq!(line(&book, "addresses 0"), "\n");
+        assert_eq!(line(&book, "map"), "2 2@0\n");
     }
 }

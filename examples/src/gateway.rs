@@ -5,10 +5,6 @@
 //! not know by an empty line; `map` by the version of the map, and each partition with its first key:
 //! `1 0@0 1@9223372036854775808`.
 
-mod book;
-
-pub use book::AddressBook;
-
 use std::{
     io,
     net::SocketAddr,
@@ -28,7 +24,32 @@ use tokio::{
 use crate::keys::{self, KeyMap};
 
 /// The question for the routing map.
-const MAP: &str = "map";
+pub const MAP: &str = "map";
+
+/// What a gateway knows, and how it behaves.
+pub trait Book: Send + Sync + 'static {
+    /// What becomes of the line `question`.
+    fn reply_to(&self, question: &str) -> Reply;
+}
+
+/// What becomes of a question.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Reply {
+    /// This line answers it; its end comes with it.
+    Line(String),
+    /// Nothing ever does.
+    Silence,
+    /// The connection ends.
+    HangUp,
+}
+
+impl Reply {
+    /// The line that names these addresses.
+    pub fn addresses(addresses: &[SocketAddr]) -> Self {
+        let words: Vec<_> = addresses.iter().map(SocketAddr::to_string).collect();
+        Self::Line(words.join(" ") + "\n")
+    }
+}
 
 /// The gateway's side. Dropping it closes its socket.
 #[derive(Debug)]
@@ -50,7 +71,7 @@ impl Gateway {
     /// # Errors
     ///
     /// When its socket can't be opened.
-    pub async fn start(book: Arc<AddressBook>, delay: Duration) -> io::Result<Self> {
+    pub async fn start(book: Arc<impl Book>, delay: Duration) -> io::Result<Self> {
         let listener = TcpListener::bind("127.0.0.1:0").await?;
         let address = listener.local_addr()?;
         let counts = Arc::new(Counts::default());
@@ -80,7 +101,7 @@ impl Drop for Gateway {
     }
 }
 
-async fn accept(listener: TcpListener, book: Arc<AddressBook>, delay: Duration, counts: Arc<Counts>) {
+async fn accept(listener: TcpListener, book: Arc<impl Book>, delay: Duration, counts: Arc<Counts>) {
     let mut connections = JoinSet::new();
     loop {
         tokio::select! {
@@ -94,7 +115,7 @@ async fn accept(listener: TcpListener, book: Arc<AddressBook>, delay: Duration, 
 
 async fn answer(
     stream: TcpStream,
-    book: Arc<AddressBook>,
+    book: Arc<impl Book>,
     delay: Duration,
     counts: Arc<Counts>,
 ) -> io::Result<()> {
@@ -105,9 +126,15 @@ async fn answer(
             counts.maps.fetch_add(1, Ordering::Relaxed);
         }
         // What it knows when it is asked: what it learns while it answers comes too late.
-        let line = book.reply_to(question.trim());
+        let reply = book.reply_to(question.trim());
         question.clear();
         tokio::time::sleep(delay).await;
+        let line = match reply {
+            Reply::Line(line) => line,
+            // Until the client gives up.
+            Reply::Silence => continue,
+            Reply::HangUp => return Ok(()),
+        };
         stream.write_all(line.as_bytes()).await?;
         counts.answered.fetch_add(1, Ordering::Relaxed);
     }
@@ -147,17 +174,40 @@ async fn ask(gateway: SocketAddr, question: &str) -> io::Result<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::cluster::HostId;
+
+    /// Knows partition 0, is silent about 1, and hangs up on anything else.
+    struct Moody(SocketAddr);
+
+    impl Book for Moody {
+        fn reply_to(&self, question: &str) -> Reply {
+            match question {
+                MAP => Reply::Line(keys::to_line(&keys::even(2)) + "\n"),
+                "addresses 0" => Reply::addresses(&[self.0, self.0]),
+                "addresses 1" => Reply::Silence,
+                _ => Reply::HangUp,
+            }
+        }
+    }
 
     #[tokio::test]
     async fn it_answers_over_its_socket_with_what_its_book_says() {
         let address = SocketAddr::from(([127, 0, 0, 1], 4_000));
-        let book = Arc::new(AddressBook::new(keys::even(2)));
-        book.publish(0, HostId(0), address);
-        let gateway = Gateway::start(book, Duration::ZERO).await.unwrap();
-        assert_eq!(ask_addresses(gateway.address(), 0).await.unwrap(), [address]);
-        assert_eq!(ask_addresses(gateway.address(), 1).await.unwrap(), []);
+        let gateway = Gateway::start(Arc::new(Moody(address)), Duration::ZERO).await.unwrap();
+        assert_eq!(ask_addresses(gateway.address(), 0).await.unwrap(), [address, address]);
         assert_eq!(ask_map(gateway.address()).await.unwrap(), keys::even(2));
-        assert_eq!((gateway.answered(), gateway.maps()), (3, 1));
+        let ended = ask_addresses(gateway.address(), 2).await.unwrap_err();
+        assert_eq!(ended.kind(), io::ErrorKind::UnexpectedEof);
+        assert_eq!((gateway.answered(), gateway.maps()), (2, 1));
+    }
+
+    #[tokio::test]
+    async fn a_question_that_it_is_silent_about_does_not_hold_up_the_next() {
+        let address = SocketAddr::from(([127, 0, 0, 1], 4_000));
+        let gateway = Gateway::start(Arc::new(Moody(address)), Duration::ZERO).await.unwrap();
+        let mut stream = BufReader::new(TcpStream::connect(gateway.address()).await.unwrap());
+        stream.write_all(b"addresses 1\naddresses 0\n").await.unwrap();
+        let mut line = String::new();
+        stream.read_line(&mut line).await.unwrap();
+        assert_eq!(line, "127.0.0.1:4000 127.0.0.1:4000\n");
     }
 }

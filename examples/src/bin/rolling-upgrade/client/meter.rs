@@ -8,10 +8,11 @@ use std::{
     },
 };
 
+use examples::{transport::Watcher, wire::Purpose};
+
 use crate::{
     clock::RunClock,
     cluster::{Cluster, Condition, HostId},
-    wire::Purpose,
 };
 
 /// Looks at the truth when an attempt starts. Only the harness reads it: no client knows.
@@ -30,19 +31,6 @@ impl Meter {
         Self { cluster, clock, attempts: AtomicU64::new(0), probes: AtomicU64::new(0), bad: Mutex::default() }
     }
 
-    /// An attempt at `address` starts.
-    pub fn starts(&self, address: SocketAddr, purpose: Purpose) {
-        if purpose == Purpose::Probe {
-            self.probes.fetch_add(1, Ordering::Relaxed);
-            return;
-        }
-        self.attempts.fetch_add(1, Ordering::Relaxed);
-        if let Some((host, Condition::Stopped(_))) = self.cluster.truth().of(address) {
-            let mut bad = self.bad.lock().unwrap_or_else(PoisonError::into_inner);
-            bad.push((self.clock.micros(), host));
-        }
-    }
-
     /// Ordinary attempts so far.
     pub fn attempts(&self) -> u64 {
         self.attempts.load(Ordering::Relaxed)
@@ -59,14 +47,26 @@ impl Meter {
     }
 }
 
+impl Watcher for Meter {
+    fn starts(&self, address: SocketAddr, purpose: Purpose) {
+        if purpose == Purpose::Probe {
+            self.probes.fetch_add(1, Ordering::Relaxed);
+            return;
+        }
+        self.attempts.fetch_add(1, Ordering::Relaxed);
+        if let Some((host, Condition::Stopped(_))) = self.cluster.truth().of(address) {
+            let mut bad = self.bad.lock().unwrap_or_else(PoisonError::into_inner);
+            bad.push((self.clock.micros(), host));
+        }
+    }
+}
+
 #[cfg(test)]
 mod tests {
+    use examples::{keys, wire::Gone};
+
     use super::*;
-    use crate::{
-        cluster::{HostInfo, Way},
-        keys,
-        wire::Gone,
-    };
+    use crate::cluster::{HostInfo, Way};
 
     #[tokio::test]
     async fn an_attempt_is_bad_when_its_address_was_bad_as_it_started() {
