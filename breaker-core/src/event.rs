@@ -126,3 +126,35 @@ impl<F: Fn(&Event) + Send + Sync> Observer for F {
         self(event);
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn told(mode: Mode, kind: EventKind) -> String {
+        Event { name: None, at: Timestamp::ZERO, epoch: 2, mode, kind }.to_string()
+    }
+
+    fn opened(calls: u32, failures: u32, slow: u32) -> String {
+        let tally = Tally { calls, failures, slow };
+        let (from, to, reason) = (Circuit::Closed, Circuit::Open, Reason::SlowCalls);
+        told(Mode::Automatic, EventKind::Transition { from, to, reason, tally, retry_at: None })
+    }
+
+    #[test]
+    fn a_transition_tells_the_numbers_that_decided_it() {
+        assert_eq!(opened(0, 0, 0), "closed -> open: too many slow calls");
+        assert_eq!(opened(4, 3, 0), "closed -> open: too many slow calls (3 of 4 failed)");
+        assert_eq!(opened(4, 1, 2), "closed -> open: too many slow calls (1 failed and 2 slow of 4)");
+    }
+
+    #[test]
+    fn what_else_happens_is_told_in_a_line() {
+        let over = EventKind::StartedOver { state: Circuit::HalfOpen, reason: Reason::LeaseExpired };
+        assert_eq!(told(Mode::Automatic, over), "half_open over again: the half-open lease expired");
+        let changed = EventKind::ModeChanged { from: Mode::Automatic };
+        assert_eq!(told(Mode::ForcedOpen, changed), "automatic -> forced_open");
+        let reset = EventKind::Reset { from: Circuit::Open, to: Circuit::Closed };
+        assert_eq!(told(Mode::Disabled, reset), "open -> closed: reset");
+    }
+}

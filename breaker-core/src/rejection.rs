@@ -59,3 +59,29 @@ impl fmt::Display for Rejection {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_rejection_says_why_and_what_ends_it() {
+        let told = |reason, retry_at| Rejection::new(reason, retry_at).to_string();
+        let at = Some(Timestamp::from_millis(1_500));
+        assert_eq!(told(RejectionReason::Open, at), "the circuit is open until 1.5s on its clock");
+        assert_eq!(
+            told(RejectionReason::Open, None),
+            "the circuit is open until a probe finds the remote healthy"
+        );
+        assert_eq!(told(RejectionReason::NoPlace, None), "the circuit is half-open and its places are taken");
+        assert_eq!(told(RejectionReason::ForcedOpen, None), "the circuit is forced open");
+    }
+
+    #[test]
+    fn the_wait_ends_at_the_retry_and_is_never_negative() {
+        let rejection = Rejection::new(RejectionReason::Open, Some(Timestamp::from_secs(10)));
+        assert_eq!(rejection.retry_after(Timestamp::from_secs(4)), Some(Duration::from_secs(6)));
+        assert_eq!(rejection.retry_after(Timestamp::from_secs(11)), Some(Duration::ZERO));
+        assert_eq!(Rejection::new(RejectionReason::Open, None).retry_after(Timestamp::ZERO), None);
+    }
+}

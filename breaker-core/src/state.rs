@@ -181,3 +181,23 @@ pub struct Change {
     /// The calls that decided it.
     pub tally: Tally,
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_failure_rate_is_the_share_of_all_calls_in_percent() {
+        let tally = Tally { calls: 8, failures: 3, slow: 5 };
+        assert_eq!(tally.failure_rate(), Some(37.5));
+        assert_eq!(Tally::default().failure_rate(), None, "no calls, no share");
+    }
+
+    #[test]
+    fn circuits_and_reasons_pad_as_words_do() {
+        assert_eq!(format!("[{:>9}]", Circuit::HalfOpen), "[half_open]");
+        assert_eq!(format!("[{:<6}]", Circuit::Open), "[open  ]");
+        assert_eq!(format!("[{:13}]", Reason::Unspecified), "[unspecified  ]");
+        assert_eq!(Reason::SlowCalls.to_string(), "too many slow calls");
+    }
+}

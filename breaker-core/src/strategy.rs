@@ -162,3 +162,61 @@ pub struct Sample {
     /// What they were.
     pub tally: Tally,
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// What a strategy must say, and no more.
+    #[derive(Debug)]
+    struct Terse(State);
+
+    impl Strategy for Terse {
+        fn state(&self) -> State {
+            self.0
+        }
+
+        fn tick(&mut self, _: &Now<'_>) -> Tick {
+            Tick::SameEpoch
+        }
+
+        fn admit(&mut self, _: &Now<'_>) -> bool {
+            true
+        }
+
+        fn settle(&mut self, _: &Report, _: &Now<'_>) {}
+    }
+
+    #[test]
+    fn unless_it_says_otherwise_an_open_circuit_is_half_open_from_its_deadline_on() {
+        let deadline = Timestamp::from_secs(10);
+        let open = State::Open { until: Some(deadline) };
+        assert_eq!(Terse(open).state_at(Timestamp::from_nanos(9_999_999_999)), open);
+        assert_eq!(Terse(open).state_at(deadline), State::HalfOpen { until: None });
+        for other in [State::Closed, State::Open { until: None }, State::HalfOpen { until: Some(deadline) }] {
+            assert_eq!(Terse(other).state_at(Timestamp::MAX), other);
+        }
+    }
+
+    #[test]
+    fn unless_it_says_otherwise_it_wants_no_probes_and_no_durations_and_hears_of_every_success() {
+        let terse = Terse(State::HalfOpen { until: None });
+        assert_eq!(terse.probe_plan(), None);
+        assert_eq!((terse.full(), terse.steady(), terse.wants_latency()), (false, false, false));
+    }
+
+    #[test]
+    fn unless_it_says_otherwise_its_evidence_is_its_state_and_what_remains_of_it() {
+        let open = Terse(State::Open { until: Some(Timestamp::from_secs(10)) });
+        let evidence = open.evidence(Timestamp::from_secs(4));
+        assert_eq!(
+            evidence,
+            Evidence {
+                circuit: Circuit::Open,
+                remaining: Some(Duration::from_secs(6)),
+                trips: 0,
+                samples: Vec::new(),
+            }
+        );
+    }
+}

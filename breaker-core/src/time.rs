@@ -89,5 +89,6 @@ mod tests {
         assert_eq!(Timestamp::from_secs(2), Timestamp::from_millis(2_000));
         assert_eq!(Timestamp::from_millis(1_999).as_secs(), 1);
         assert_eq!(Timestamp::from_nanos(7).as_nanos(), 7);
+        assert_eq!(Timestamp::from_millis(1_500).to_string(), "1.5s");
     }
 }
