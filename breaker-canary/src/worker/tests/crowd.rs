@@ -85,3 +85,16 @@ async fn thirteen_remotes_that_were_away_for_ten_minutes_are_all_back_within_two
     calls(all[0].breaker(), Outcome::Success, 1);
     assert_eq!(circuit(&all[0]), Circuit::Closed);
 }
+
+#[test]
+fn the_more_there_are_to_try_at_once_the_later_each_may_be() {
+    let crew = Crew::new(Remotes::all(Answer::Never) as Arc<dyn Probe<u32>>, 4, fastrand::Rng::with_seed(1));
+    let latest = || (0..1_000).map(|_| crew.join_fresh(Duration::from_secs(1)).1).max().unwrap().as_millis();
+    assert_eq!(latest(), 0, "the only one");
+    let first = crew.join_fresh(Duration::from_secs(1));
+    assert!((240..=250).contains(&latest()), "one of four");
+    let others = [(); 8].map(|()| crew.join_fresh(Duration::from_secs(1)));
+    assert!((960..=1_000).contains(&latest()), "more than may be tried at a time");
+    drop((first, others));
+    assert_eq!(latest(), 0, "all have been tried");
+}

@@ -208,3 +208,16 @@ fn the_workers_parts_can_be_sent_and_shared() {
     sent_and_shared::<CanaryWorker<u32>>();
     sent_and_shared::<Registration<u32>>();
 }
+
+#[tokio::test(start_paused = true)]
+async fn the_workers_parts_show_what_they_are_about() {
+    let remotes = Remotes::all(Answer::Never);
+    let builder =
+        CanaryWorker::builder(Arc::clone(&remotes) as Arc<dyn Probe<u32>>).rounds_at_once(3).seed(7);
+    assert_eq!(format!("{builder:?}"), "CanaryWorkerBuilder { rounds_at_once: 3, seed: Some(7), .. }");
+    let worker = builder.spawn();
+    assert_eq!(format!("{worker:?}"), r#"CanaryWorker { target: "u32", tasks: 1, .. }"#);
+    let shown = format!("{:?}", worker.register(5, remotes.breaker(json!({}))));
+    assert!(shown.starts_with("Registration { target: 5, breaker: Breaker {"), "{shown}");
+    assert!(shown.ends_with("rounds: 0, first_round_done: false }"), "{shown}");
+}

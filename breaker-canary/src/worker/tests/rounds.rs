@@ -3,6 +3,7 @@
 use std::sync::Weak;
 
 use breaker_core::{Event, config::IsoDuration};
+use tokio::time::timeout;
 
 use super::*;
 use crate::CanaryRateThresholdKeys;
@@ -145,14 +146,11 @@ async fn each_half_open_state_that_fails_doubles_the_interval() {
     let block = json!({ "maxCanaryInterval": "PT4S", "permittedNumberOfCallsInHalfOpenState": 1 });
     let registration = worker.register(1, remotes.breaker(block));
     let mut tries = Vec::new();
-    while tries.len() < 5 {
-        let changed = registration.breaker().changed();
-        if circuit(&registration) == Circuit::HalfOpen {
-            tries.push(remotes.probed(1).last().copied().unwrap());
-            calls(registration.breaker(), Outcome::Failure, 1);
-        } else {
-            changed.await;
-        }
+    for _ in 0..5 {
+        let admitted = timeout(Duration::from_secs(10), registration.breaker().ready(sleep)).await;
+        assert!(admitted.is_ok(), "no call may pass after {tries:?}");
+        tries.push(remotes.probed(1).last().copied().unwrap());
+        calls(registration.breaker(), Outcome::Failure, 1);
     }
     let gaps: Vec<_> = tries.windows(2).map(|pair| pair[1] - pair[0]).collect();
     for (gap, interval) in gaps.iter().zip([2_000, 4_000, 4_000, 4_000]) {
@@ -248,4 +246,13 @@ async fn a_circuit_under_manual_control_is_left_alone() {
     registration.breaker().release();
     after(1_300).await;
     assert_eq!(circuit(&registration), Circuit::HalfOpen);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_function_is_a_probe() {
+    let remotes = Remotes::all(Answer::Never);
+    let worker = CanaryWorker::spawn(Arc::new(|remote: u32| async move { remote == 1 }));
+    let [well, ill] = [1, 2].map(|remote| worker.register(remote, remotes.breaker(json!({}))));
+    after(500).await;
+    assert_eq!([circuit(&well), circuit(&ill)], [Circuit::HalfOpen, Circuit::Open]);
 }
