@@ -88,13 +88,22 @@ async fn thirteen_remotes_that_were_away_for_ten_minutes_are_all_back_within_two
 
 #[test]
 fn the_more_there_are_to_try_at_once_the_later_each_may_be() {
-    let crew = Crew::new(Remotes::all(Answer::Never) as Arc<dyn Probe<u32>>, 4, fastrand::Rng::with_seed(1));
-    let latest = || (0..1_000).map(|_| crew.join_fresh(Duration::from_secs(1)).1).max().unwrap().as_millis();
-    assert_eq!(latest(), 0, "the only one");
-    let first = crew.join_fresh(Duration::from_secs(1));
-    assert!((240..=250).contains(&latest()), "one of four");
-    let others = [(); 8].map(|()| crew.join_fresh(Duration::from_secs(1)));
-    assert!((960..=1_000).contains(&latest()), "more than may be tried at a time");
-    drop((first, others));
-    assert_eq!(latest(), 0, "all have been tried");
+    let mut spread = Spread::new(4, fastrand::Rng::with_seed(1));
+    let second = Duration::from_secs(1);
+    // The latest of a thousand who come and go.
+    let latest = |spread: &mut Spread| {
+        let try_one = |_| {
+            let delay = spread.join_fresh(second);
+            spread.leave_fresh();
+            delay.as_millis()
+        };
+        (0..1_000).map(try_one).max().unwrap()
+    };
+    assert_eq!(latest(&mut spread), 0, "the only one");
+    spread.join_fresh(second);
+    assert!((240..=250).contains(&latest(&mut spread)), "one of four");
+    (0..8).for_each(|_| _ = spread.join_fresh(second));
+    assert!((960..=1_000).contains(&latest(&mut spread)), "more than may be tried at a time");
+    (0..9).for_each(|_| spread.leave_fresh());
+    assert_eq!(latest(&mut spread), 0, "all have been tried");
 }

@@ -10,6 +10,7 @@ use examples::{gateway::Gateway, transport::Transport};
 use futures::future::{join, join_all};
 use tokio::{
     sync::watch,
+    task::JoinHandle,
     time::{MissedTickBehavior, interval, sleep, timeout},
 };
 
@@ -62,8 +63,7 @@ impl Stage {
 
     /// Faults for `span`; then everyone is well, the load goes on until all circuits are closed, and ends.
     pub async fn shake(&mut self, span: Duration) -> anyhow::Result<()> {
-        let (stop, stopped) = watch::channel(false);
-        let load = tokio::spawn(self.load.clone().drive(stopped));
+        let (mut stop, mut load) = self.begin_load();
         let world = Arc::clone(&self.load.world);
         let mut director = Director::new(self.load.seed.wrapping_add(self.shakes));
         self.shakes += 1;
@@ -78,10 +78,21 @@ impl Stage {
         };
         let _ = timeout(span, join(director.stir(&world), rows)).await;
         world.heal();
-        self.await_health().await;
-        stop.send_replace(true);
-        load.await?;
-        Ok(())
+        loop {
+            self.await_health().await;
+            stop.send_replace(true);
+            load.await?;
+            // A request that began among the faults may have ended after all circuits had closed, and opened one again.
+            if self.not_closed() == 0 || !self.stuck.is_empty() {
+                return Ok(());
+            }
+            (stop, load) = self.begin_load();
+        }
+    }
+
+    fn begin_load(&self) -> (watch::Sender<bool>, JoinHandle<()>) {
+        let (stop, stopped) = watch::channel(false);
+        (stop, tokio::spawn(self.load.clone().drive(stopped)))
     }
 
     async fn await_health(&mut self) {
