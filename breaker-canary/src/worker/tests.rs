@@ -1,5 +1,6 @@
 //! All of it in paused time: what takes a day here takes milliseconds.
 
+mod cancel;
 mod crowd;
 mod life;
 mod rounds;

@@ -5,6 +5,7 @@
 mod backoff;
 mod calls;
 mod canary;
+mod cancel;
 mod config;
 mod diagnostics;
 mod errors;

@@ -1,7 +1,7 @@
 //! Section 10 of the rules: partitions, and what becomes of a request whose partition is gone.
 
 mod model;
-mod store;
+pub(crate) mod store;
 mod table;
 
 use std::{error::Error, sync::Arc, time::Duration};
