@@ -205,6 +205,8 @@ impl Refresher {
                 break;
             }
             tokio::select! {
+                // In order: the same events make the same history.
+                biased;
                 () = time::sleep(left) => break,
                 () = self.woken.notified() => {}
             }

@@ -56,6 +56,7 @@ where
                     return false;
                 }
                 tokio::select! {
+                    biased;
                     () = changed => {}
                     _ = places => {}
                     _ = join_all(first_rounds), if !probed => {}
