@@ -17,6 +17,8 @@ pub(crate) struct Candidates<'s, A, H> {
     partition: &'s Arc<Partition<A, H>>,
     set: &'s Arc<ReplicaSet<A, H>>,
     tried: Tried,
+    /// Whose circuit refused.
+    refused: Vec<usize>,
     rejections: Vec<(String, Rejection)>,
 }
 
@@ -33,7 +35,7 @@ impl<'s, A: Address, H: Send + Sync + 'static> Candidates<'s, A, H> {
         set: &'s Arc<ReplicaSet<A, H>>,
         tried: Tried,
     ) -> Self {
-        Self { partition, set, tried, rejections: Vec::new() }
+        Self { partition, set, tried, refused: Vec::new(), rejections: Vec::new() }
     }
 
     pub(crate) fn set(&self) -> &'s Arc<ReplicaSet<A, H>> {
@@ -48,7 +50,16 @@ impl<'s, A: Address, H: Send + Sync + 'static> Candidates<'s, A, H> {
     /// Its circuit does not admit the call.
     pub(crate) fn reject(&mut self, index: usize, replica: &Replica<A, H>, rejection: Rejection) {
         self.strike(index);
+        self.refused.push(index);
         self.rejections.push((replica.address().to_string(), rejection));
+    }
+
+    /// Offers those again whose circuits refused and admit calls by now. Says whether there are any.
+    pub(crate) fn offer_again(&mut self) -> bool {
+        let admits = |index: &usize| self.set.replicas()[*index].breaker().status().refusal().is_none();
+        let again: Vec<_> = self.refused.extract_if(.., |index| admits(index)).collect();
+        self.tried.remove(&again);
+        !again.is_empty()
     }
 
     pub(crate) fn into_rejections(self) -> Vec<(String, Rejection)> {
@@ -139,12 +150,17 @@ impl Tried {
         }
     }
 
+    fn remove(&mut self, indices: &[usize]) {
+        self.first.take_if(|index| indices.contains(index));
+        self.others.retain(|index| !indices.contains(index));
+    }
+
     fn contains(&self, index: usize) -> bool {
         self.first == Some(index) || self.others.contains(&index)
     }
 
     const fn is_empty(&self) -> bool {
-        self.first.is_none()
+        self.first.is_none() && self.others.is_empty()
     }
 }
 

@@ -25,7 +25,8 @@ where
     H: Send + Sync + 'static,
     E: Error + 'static,
 {
-    /// Asks one candidate after another, each once, the best first.
+    /// Asks one candidate after another, each once, the best first. Whose circuit refused is looked at again when the others
+    /// have failed: meanwhile places came back.
     pub(super) async fn pass<Fut>(
         &mut self,
         partition: &Arc<Partition<A, H>>,
@@ -38,7 +39,15 @@ where
     {
         let mut candidates = Candidates::all(partition, set);
         self.record_selection(partition, set);
-        while let Some((lease, view)) = self.next(&mut candidates) {
+        let mut asked = self.attempts;
+        loop {
+            let Some((lease, view)) = self.next(&mut candidates) else {
+                let failed_since = std::mem::replace(&mut asked, self.attempts) < self.attempts;
+                if failed_since && candidates.offer_again() {
+                    continue;
+                }
+                break;
+            };
             if self.attempts > 0 && self.clock.now() >= self.until.max(self.grace) {
                 return Pass::Walked(self.out_of_time());
             }
