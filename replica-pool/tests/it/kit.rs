@@ -184,6 +184,8 @@ struct Desk {
     asked: Mutex<Vec<Timestamp>>,
     clock: TokioClock,
     held: Mutex<bool>,
+    /// How many questions are answered although they are held.
+    passes: AtomicUsize,
     released: Notify,
 }
 
@@ -220,6 +222,12 @@ impl Registry {
         self.0.released.notify_waiters();
     }
 
+    /// One question is answered, although they are held.
+    pub(crate) fn release_one(&self) {
+        self.0.passes.fetch_add(1, Ordering::SeqCst);
+        self.0.released.notify_waiters();
+    }
+
     pub(crate) fn asked(&self) -> usize {
         self.0.asked.lock().unwrap().len()
     }
@@ -240,7 +248,9 @@ impl Gateway<Addr> for Registry {
         sleep(delay).await;
         loop {
             let released = self.0.released.notified();
-            if !*self.0.held.lock().unwrap() {
+            let pass = |passes: usize| passes.checked_sub(1);
+            let passes = self.0.passes.fetch_update(Ordering::SeqCst, Ordering::SeqCst, pass);
+            if !*self.0.held.lock().unwrap() || passes.is_ok() {
                 break;
             }
             released.await;

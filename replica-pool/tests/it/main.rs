@@ -14,6 +14,7 @@ mod health;
 mod hedging;
 mod kit;
 mod lifecycle;
+mod model;
 mod order;
 mod partition;
 mod refresh;

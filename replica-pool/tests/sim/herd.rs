@@ -1,0 +1,125 @@
+//! Many at once: pools that start together, and calls that find one replica left.
+
+use std::{future::Future, time::Duration};
+
+use futures::future::join_all;
+use tokio::time::sleep;
+
+use crate::{
+    client::{call, pool},
+    laws::{Ledger, Pool, now},
+    settings::Settings,
+    truth::{Node, Shared},
+    world::{MEMBERS, NODES, host_name, stage},
+};
+
+const POOLS: usize = 20;
+const CALLS: usize = 20;
+
+/// Plays a client, to its end.
+fn play<Fut>(settings: &Settings, client: impl FnOnce(Vec<(Pool, Ledger)>, Shared) -> Fut + 'static)
+where
+    Fut: Future<Output = ()> + 'static,
+{
+    fastrand::seed(7);
+    let truth = Shared::new(NODES, MEMBERS, 1);
+    let mut sim = stage(7, &truth);
+    let (settings, shared) = (settings.clone(), truth.clone());
+    sim.client("c0", async move {
+        let ledger = || Ledger::new(0, settings.clone(), shared.clone());
+        let pools = (0..POOLS).map(|_| ledger()).map(|ledger| (pool(&ledger), ledger)).collect();
+        client(pools, shared.clone()).await;
+        Ok(())
+    });
+    let ended = sim.run();
+    if std::env::var("SIM_TRACE").is_ok() {
+        truth.lock().trace.iter().for_each(|line| println!("{line}"));
+    }
+    ended.unwrap();
+    assert_eq!(truth.lock().broken, None);
+}
+
+/// Calls of every pool, all at once.
+async fn herd(pools: &[(Pool, Ledger)]) {
+    let calls = pools.iter().flat_map(|pool| std::iter::repeat_n(pool, CALLS));
+    join_all(calls.map(|(pool, ledger)| call(pool.clone(), ledger.clone()))).await;
+}
+
+/// How many calls were made, how many failed, and how many questions were answered.
+fn sums(pools: &[(Pool, Ledger)]) -> (usize, usize, usize) {
+    let sums: Vec<_> = pools.iter().map(|(_, ledger)| ledger.sums()).collect();
+    let sum = |of: fn(&crate::laws::Sums) -> usize| sums.iter().map(of).sum();
+    (sum(|sums| sums.calls), sum(|sums| sums.failed), sum(|sums| sums.answers))
+}
+
+#[test]
+fn pools_that_start_together_serve_their_first_calls_and_ask_once() {
+    for settings in Settings::defaults() {
+        play(&settings, async |pools, _| {
+            herd(&pools).await;
+            assert_eq!(sums(&pools), (POOLS * CALLS, 0, POOLS));
+        });
+    }
+}
+
+#[test]
+fn calls_wait_for_a_gateway_that_comes_late_and_ask_it_once() {
+    for settings in Settings::defaults() {
+        play(&settings, async |pools, _| {
+            turmoil::hold("c0", host_name(None));
+            let heals = async {
+                sleep(Duration::from_secs(10)).await;
+                turmoil::release("c0", host_name(None));
+            };
+            futures::join!(herd(&pools), heals);
+            assert_eq!(sums(&pools), (POOLS * CALLS, 0, POOLS));
+        });
+    }
+}
+
+/// Three of four replicas hang or refuse from one moment on: every call finds the fourth, within its deadline.
+#[test]
+fn no_call_fails_while_one_replica_is_left() {
+    for settings in Settings::defaults() {
+        play(&settings, async |pools, truth| {
+            herd(&pools).await;
+            turmoil::hold("c0", "r0");
+            turmoil::partition("c0", "r1");
+            turmoil::hold("c0", "r2");
+            (0..3).for_each(|node| truth.lock().set_good([0], Node(node), None));
+            for _ in 0..20 {
+                herd(&pools).await;
+                sleep(Duration::from_secs(2)).await;
+            }
+            assert_eq!(sums(&pools).1, 0);
+        });
+    }
+}
+
+/// All of them are away for a minute, and come back together.
+#[test]
+fn a_herd_is_served_again_once_everybody_is_back_for_as_long_as_a_circuit_waits() {
+    for settings in Settings::defaults() {
+        let bound = settings.settled() + settings.longest_open();
+        play(&settings, async move |pools, truth| {
+            herd(&pools).await;
+            let all = || (0..NODES).map(Node);
+            let good = |since| all().for_each(|node| truth.lock().set_good([0], node, since));
+            good(None);
+            all().for_each(|node| turmoil::partition("c0", node.to_string()));
+            for _ in 0..10 {
+                herd(&pools).await;
+                sleep(Duration::from_secs(5)).await;
+            }
+            let failed = sums(&pools).1;
+            assert!(failed > 0);
+            all().for_each(|node| turmoil::repair("c0", node.to_string()));
+            good(Some(now()));
+            sleep(bound).await;
+            for _ in 0..10 {
+                herd(&pools).await;
+            }
+            assert_eq!(sums(&pools).1, failed);
+        });
+    }
+}
