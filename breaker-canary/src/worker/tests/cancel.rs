@@ -33,19 +33,15 @@ async fn a_worker_dropped_at_any_point_leaves_nothing_behind() {
     for answer in [Answer::Never, Answer::Unhealthy, Answer::HealthyAfter(Duration::from_millis(300))] {
         for polls in 0..30 {
             let remotes = Remotes::all(answer);
-            let crew = Crew::new(Arc::clone(&remotes) as Arc<dyn Probe<u32>>, 1, fastrand::Rng::with_seed(7));
-            let crew = Arc::new(crew);
-            let (arrivals, arriving) = mpsc::unbounded_channel();
+            let probe = Arc::clone(&remotes) as Arc<dyn Probe<u32>>;
+            let circuits = Circuits::new(probe, Spread::new(1, fastrand::Rng::with_seed(7)));
+            let (line, hearing) = Line::new();
             let registrations: Vec<_> = (0..3)
-                .map(|remote| {
-                    let (registration, watch) =
-                        Registration::new(remote, remotes.breaker(json!({})), Arc::clone(&crew));
-                    assert!(arrivals.send(watch).is_ok());
-                    registration
-                })
+                .map(|remote| Registration::new(remote, remotes.breaker(json!({})), Arc::clone(&line)))
                 .collect();
             // Its work never ends by itself, but there may be nothing left to wake it for.
-            let work = tokio::time::timeout(Duration::from_secs(60), polled(attend(arriving), polls));
+            let work =
+                tokio::time::timeout(Duration::from_secs(60), polled(attend(circuits, hearing), polls));
             assert!(matches!(work.await, Err(_) | Ok(false)));
             after(1).await;
             assert_eq!((remotes.in_flight.load(Ordering::Relaxed), tasks()), (0, 0), "{polls} polls");
@@ -53,9 +49,7 @@ async fn a_worker_dropped_at_any_point_leaves_nothing_behind() {
                 let waits = tokio::time::timeout(Duration::from_millis(1), registration.first_round());
                 waits.await.expect("nobody will knock any more");
             }
-            drop(arrivals);
-            // Slots are free, circuits can be probed, and verdicts count.
-            assert_eq!(crew.slots.available_permits(), 1);
+            // Circuits can be probed, and verdicts count.
             let healthy = Remotes::all(Answer::Healthy);
             let next = worker(&healthy);
             for registration in &registrations {
