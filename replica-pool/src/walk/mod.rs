@@ -114,7 +114,8 @@ where
         let before = std::mem::replace(&mut self.partition, Arc::as_ptr(partition).addr());
         self.resolved &= before == self.partition;
         loop {
-            let set = partition.set();
+            // No guard: calls wait for long, and a thread has few places for those who read.
+            let set = partition.set.load_full();
             self.seen = set.version();
             if set.replicas().is_empty() {
                 match self.await_addresses(partition).await {
