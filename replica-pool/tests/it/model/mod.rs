@@ -296,5 +296,5 @@ proptest! {
 
 /// `POOL_MODEL_CASES=100000` tries so many.
 fn cases() -> u32 {
-    std::env::var("POOL_MODEL_CASES").ok().map_or(300, |cases| cases.parse().unwrap())
+    std::env::var("POOL_MODEL_CASES").ok().map_or(100, |cases| cases.parse().unwrap())
 }
