@@ -150,6 +150,39 @@ fn a_time_window_tells_each_second_with_its_age_and_takes_it_back_in_another_pro
     assert_eq!(other.tally(Timestamp::from_secs(9)), counts(0, 0, 0));
 }
 
+#[test]
+fn a_result_as_old_as_a_time_window_is_long_is_not_taken_back() {
+    let mut window = TimeWindow::new(of(2));
+    window.adopt(&[sample(2, 5, 4, 3), sample(1, 1, 0, 0)], Timestamp::from_secs(9));
+    assert_eq!(window.tally(Timestamp::from_secs(9)), counts(1, 0, 0));
+}
+
+#[test]
+fn a_window_knows_its_size() {
+    assert_eq!((CountWindow::new(of(7)).size(), TimeWindow::new(of(7)).seconds()), (of(7), 7));
+}
+
+#[test]
+fn a_window_of_either_kind_counts_as_its_kind_does() {
+    let at = |millis| Now::from(Timestamp::from_millis(millis));
+    let (mut count, mut time) = (Window::from(CountWindow::new(of(2))), Window::from(TimeWindow::new(of(2))));
+    for window in [&mut count, &mut time] {
+        window.record(true, false, &at(500));
+        window.record(false, false, &at(1_500));
+    }
+    assert_eq!((count.tally(&at(2_500)), count.is_steady()), (counts(2, 1, 0), false));
+    assert_eq!(count.samples(&at(2_500)), [sample(0, 1, 1, 0), sample(0, 1, 0, 0)]);
+    assert_eq!(time.tally(&at(2_500)), counts(1, 0, 0));
+    assert_eq!(time.samples(&at(1_999)), [sample(1, 1, 1, 0), sample(0, 1, 0, 0)]);
+    for window in [&mut count, &mut time] {
+        window.clear();
+        assert_eq!(window.tally(&at(1_999)), Tally::default());
+        window.adopt(&[sample(0, 2, 0, 0)], &at(1_999));
+        assert_eq!(window.tally(&at(1_999)), counts(2, 0, 0));
+    }
+    assert_eq!((count.is_steady(), time.is_steady()), (true, false), "a second that passes is news");
+}
+
 #[derive(Clone, Copy, Debug)]
 enum Op {
     Record { failed: bool, slow: bool },
