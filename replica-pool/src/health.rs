@@ -208,6 +208,14 @@ mod tests {
     }
 
     #[test]
+    fn a_status_is_written_as_it_is_told() {
+        for status in [Unknown, Connected, UnhealthyPending, Unhealthy] {
+            assert_eq!(serde_json::to_value(status).unwrap(), status.to_string());
+        }
+        assert_eq!(format!("[{Unhealthy:>10}]"), "[ unhealthy]");
+    }
+
+    #[test]
     fn a_call_of_an_older_health_epoch_changes_nothing() {
         let health = Health::new(at(0));
         let old = health.mark().epoch();
@@ -253,6 +261,8 @@ mod tests {
         let last = Mark::new(Connected, EPOCH_MASK, at(3600));
         assert_eq!((last.status(), last.at(), last.epoch()), (Connected, at(3600), HealthEpoch(0x3fff)));
         assert_eq!(last.then(Unhealthy, at(3601)).epoch(), HealthEpoch(0));
-        assert_eq!(Mark::new(Unhealthy, 1, Timestamp::MAX).status(), Unhealthy);
+        let end = Mark::new(Unhealthy, 1, Timestamp::MAX);
+        let most = Timestamp::from_nanos(((1 << 48) - 1) * 1_000);
+        assert_eq!((end.status(), end.epoch(), end.at()), (Unhealthy, HealthEpoch(1), most));
     }
 }

@@ -17,7 +17,7 @@ use std::{
 use async_trait::async_trait;
 use breaker_core::{Circuit, Clock, Outcome, config::StrategyConfig};
 use serde_json::{Value, json};
-use tokio::time::sleep;
+use tokio::time::{sleep, timeout};
 
 use super::*;
 use crate::{CanaryRateThreshold, TokioClock};
@@ -118,4 +118,10 @@ fn calls(breaker: &Breaker, outcome: Outcome, count: u32) {
 
 async fn after(millis: u64) {
     sleep(Duration::from_millis(millis)).await;
+}
+
+/// Waits for the first round, and not for good.
+async fn first_round(registration: &Registration<u32>) {
+    let done = timeout(Duration::from_secs(3_600), registration.first_round()).await;
+    assert!(done.is_ok(), "the first round of {} is never done", registration.target());
 }

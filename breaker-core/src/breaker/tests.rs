@@ -5,6 +5,7 @@ mod calls;
 mod control;
 mod events;
 mod probes;
+mod shown;
 
 use std::{
     panic::{AssertUnwindSafe, catch_unwind},

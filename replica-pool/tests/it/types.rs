@@ -64,3 +64,12 @@ async fn a_body_may_borrow_and_change_what_is_around_the_call() {
     call.await.unwrap();
     assert_eq!(asked, ["A"]);
 }
+
+#[tokio::test(start_paused = true)]
+async fn a_set_shows_its_version_and_its_replicas() {
+    let bench = Bench::new(&["A"], "{}").await;
+    let shown = format!("{:?}", bench.pool.replicas());
+    let begins =
+        r#"ReplicaSet { version: 1, replicas: [Replica { address: "A", health: Unknown, breaker: Breaker {"#;
+    assert!(shown.starts_with(begins), "{shown}");
+}

@@ -36,7 +36,7 @@ async fn a_worker_with_nothing_open_is_never_woken() {
 
     let closed = remotes.breaker(json!({ "initialState": "closed" }));
     let registration = Registration::new(1, closed, line);
-    registration.first_round().await;
+    first_round(&registration).await;
     after(1).await;
     calls(registration.breaker(), Outcome::Success, 1_000);
     assert_eq!(wakes_in_an_hour().await, 0, "a closed circuit");
@@ -57,7 +57,7 @@ async fn a_circuit_that_is_not_open_has_nothing_to_wait_for() {
     let remotes = Remotes::all(Answer::Healthy);
     let worker = worker(&remotes);
     let registration = worker.register(1, remotes.breaker(json!({ "initialState": "closed" })));
-    registration.first_round().await;
+    first_round(&registration).await;
     assert_eq!((remotes.count(), registration.rounds()), (0, 0));
 }
 
@@ -68,7 +68,7 @@ async fn the_first_round_is_done_when_its_last_attempt_has_failed() {
     let registration = worker.register(1, remotes.breaker(json!({ "canaryInterval": "PT1M" })));
     after(2_990).await;
     assert!(!registration.first_round_done());
-    registration.first_round().await;
+    first_round(&registration).await;
     assert_eq!((remotes.probed(1), registration.rounds()), (vec![0, 1_000, 2_000], 1));
 }
 
@@ -80,8 +80,8 @@ async fn nobody_waits_for_a_worker_that_is_gone() {
     after(10).await;
     let never_seen = worker.register(2, remotes.breaker(json!({})));
     drop(worker);
-    before.first_round().await;
-    never_seen.first_round().await;
+    first_round(&before).await;
+    first_round(&never_seen).await;
     assert_eq!((before.rounds(), never_seen.rounds()), (0, 0));
 }
 
@@ -127,7 +127,7 @@ async fn a_circuit_can_be_registered_again() {
     drop(worker.register(1, Arc::clone(&breaker)));
     let again = worker.register(1, breaker);
     remotes.set(1, Answer::Healthy);
-    again.first_round().await;
+    first_round(&again).await;
     assert_eq!(circuit(&again), Circuit::HalfOpen);
 }
 

@@ -3,7 +3,6 @@
 use std::sync::Weak;
 
 use breaker_core::{Event, config::IsoDuration};
-use tokio::time::timeout;
 
 use super::*;
 use crate::CanaryRateThresholdKeys;
@@ -14,7 +13,7 @@ async fn a_circuit_that_starts_open_is_tried_at_once() {
     let worker = worker(&remotes);
     let registration = worker.register(1, remotes.breaker(json!({})));
     assert!(!registration.first_round_done());
-    registration.first_round().await;
+    first_round(&registration).await;
     assert_eq!((circuit(&registration), registration.rounds()), (Circuit::HalfOpen, 1));
     after(60_000).await;
     assert_eq!(remotes.probed(1), [0], "a half-open circuit is not probed");
@@ -240,7 +239,7 @@ async fn a_circuit_under_manual_control_is_left_alone() {
     let breaker = remotes.breaker(json!({}));
     breaker.force_open();
     let registration = worker.register(1, breaker);
-    registration.first_round().await;
+    first_round(&registration).await;
     after(60_000).await;
     assert_eq!(remotes.count(), 0);
     registration.breaker().release();
