@@ -179,6 +179,14 @@ mod tests {
         }
     }
 
+    #[test]
+    fn a_coarse_reading_goes_on_with_the_clock() {
+        let clock = MonotonicClock::new();
+        while clock.coarse() == Timestamp::ZERO {
+            assert!(clock.now() < Timestamp::from_secs(10), "it stands still");
+        }
+    }
+
     /// Its coarse reading is the last whole tick of 10 ms.
     #[derive(Debug)]
     struct Ticking(Timestamp);

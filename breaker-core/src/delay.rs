@@ -95,7 +95,8 @@ mod tests {
     #[test]
     fn a_restored_step_goes_on_from_there() {
         let mut delay = GrowingDelay::new(SECOND, 100 * SECOND).with_trips(2);
-        assert_eq!((delay.current(), delay.trip()), (2 * SECOND, 4 * SECOND));
+        assert_eq!((delay.trips(), delay.current()), (2, 2 * SECOND));
+        assert_eq!((delay.trip(), delay.trips()), (4 * SECOND, 3));
     }
 
     #[test]
