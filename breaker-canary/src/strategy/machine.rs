@@ -46,13 +46,14 @@ impl Machine {
 
     fn count(&mut self, failed: bool, slow: bool, now: &Now<'_>) {
         self.window.record(failed, slow, now);
-        let tally = self.window.tally(now);
         // Among the last n calls one that is well makes no share greater, unless it is the one that makes them enough.
-        let is_well = !failed && !slow && matches!(self.window, Window::Count(_));
-        if is_well && !self.adopted && !self.rules.are_just_enough(tally) {
+        if let Window::Count(window) = &self.window
+            && !(failed || slow || self.adopted || self.rules.are_just_enough(window.calls()))
+        {
             return;
         }
         self.adopted = false;
+        let tally = self.window.tally(now);
         if let Some(reason) = self.rules.closed_verdict(tally) {
             self.trip(reason, tally, now.get());
         }
@@ -89,11 +90,14 @@ impl Machine {
 
 impl Strategy for Machine {
     fn state(&self) -> State {
-        self.state_of(self.phase)
+        match &self.phase {
+            Phase::Closed => State::Closed,
+            phase => self.state_of(phase),
+        }
     }
 
     fn state_at(&self, now: Timestamp) -> State {
-        self.state_of(self.at(now).0)
+        self.state_of(&self.at(now).0)
     }
 
     fn tick(&mut self, now: &Now<'_>) -> Tick {
@@ -126,7 +130,7 @@ impl Strategy for Machine {
     }
 
     fn settle(&mut self, report: &Report, now: &Now<'_>) {
-        let slow = self.rules.is_slow(report.latency);
+        let slow = report.latency.is_some_and(|latency| self.rules.is_slow(latency));
         let failed = match report.outcome {
             Outcome::Success => false,
             Outcome::Failure => true,
@@ -137,9 +141,9 @@ impl Strategy for Machine {
                 return;
             }
         };
-        match self.phase {
+        match &self.phase {
             Phase::Closed => self.count(failed, slow, now),
-            Phase::HalfOpen(trial) => self.judge(trial, failed, slow, now),
+            Phase::HalfOpen(trial) => self.judge(*trial, failed, slow, now),
             Phase::Open { .. } => {}
         }
     }
@@ -180,7 +184,7 @@ impl Strategy for Machine {
 
     fn evidence(&self, now: Timestamp) -> Evidence {
         let (phase, trips) = self.at(now);
-        let state = self.state_of(phase);
+        let state = self.state_of(&phase);
         Evidence {
             circuit: state.circuit(),
             remaining: state.until().map(|until| until.since(now)),

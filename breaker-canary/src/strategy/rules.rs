@@ -119,8 +119,8 @@ impl Rules {
     }
 
     /// Whether one call less would not have been enough to decide by.
-    pub(super) fn are_just_enough(&self, tally: Tally) -> bool {
-        tally.calls == self.minimum_calls.get()
+    pub(super) fn are_just_enough(&self, calls: u32) -> bool {
+        calls == self.minimum_calls.get()
     }
 
     /// What a closed circuit with these calls in its window has too many of.
@@ -149,8 +149,8 @@ impl Rules {
         self.slow_rate.is_some()
     }
 
-    pub(super) fn is_slow(&self, latency: Option<Duration>) -> bool {
-        self.counts_slow_calls() && latency.is_some_and(|latency| latency >= self.slow_from.get())
+    pub(super) fn is_slow(&self, latency: Duration) -> bool {
+        self.counts_slow_calls() && latency >= self.slow_from.get()
     }
 
     pub(super) fn permitted(&self) -> u32 {

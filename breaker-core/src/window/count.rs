@@ -67,6 +67,11 @@ impl CountWindow {
         self.tally
     }
 
+    /// How many results the window holds. Right after one was recorded this is cheaper than all of the counts.
+    pub fn calls(&self) -> u32 {
+        self.tally.calls
+    }
+
     /// Whether the window holds as many results as it can.
     pub fn is_full(&self) -> bool {
         self.tally.calls == self.size.get()

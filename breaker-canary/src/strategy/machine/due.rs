@@ -44,14 +44,14 @@ impl Machine {
         Phase::Open { until: self.rules.wait_in_open().and_then(|wait| deadline(at, wait)) }
     }
 
-    pub(super) fn state_of(&self, phase: Phase) -> State {
+    pub(super) fn state_of(&self, phase: &Phase) -> State {
         match phase {
             Phase::Closed => State::Closed,
-            Phase::Open { until } => State::Open { until },
+            Phase::Open { until } => State::Open { until: *until },
             Phase::HalfOpen(trial) => State::HalfOpen {
                 until: match self.rules.max_wait_in_half_open() {
                     Some(longest) => deadline(trial.since, longest),
-                    None if self.is_full(&trial) => deadline(trial.last_news, self.rules.lease()),
+                    None if self.is_full(trial) => deadline(trial.last_news, self.rules.lease()),
                     None => None,
                 },
             },
@@ -64,7 +64,7 @@ impl Machine {
 
     /// The next thing that is due by `now`.
     pub(super) fn due(&self, phase: Phase, now: Timestamp) -> Option<Due> {
-        let at = self.state_of(phase).until().filter(|until| now >= *until)?;
+        let at = self.state_of(&phase).until().filter(|until| now >= *until)?;
         let half_open = Phase::HalfOpen(Trial::starting(at));
         Some(match phase {
             Phase::Closed => return None,
