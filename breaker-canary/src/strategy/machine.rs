@@ -45,10 +45,11 @@ impl Machine {
     }
 
     fn count(&mut self, failed: bool, slow: bool, now: &Now<'_>) {
+        let grows = matches!(&self.window, Window::Count(window) if !window.is_full());
         self.window.record(failed, slow, now);
         // Among the last n calls one that is well makes no share greater, unless it is the one that makes them enough.
         if let Window::Count(window) = &self.window
-            && !(failed || slow || self.adopted || self.rules.are_just_enough(window.calls()))
+            && !(failed || slow || self.adopted || grows && self.rules.are_just_enough(window.calls()))
         {
             return;
         }
