@@ -38,8 +38,8 @@ const STEP_SHIFT: u32 = 26;
 const NEVER: u64 = u32::MAX as u64;
 
 impl Outlook {
-    /// Nothing will happen before `until` unless it is counted after `changes`.
-    pub(crate) fn is_settled(&self, changes: u32, until: Timestamp) {
+    /// Notes that nothing will happen before `until` unless it is counted after `changes`.
+    pub(crate) fn settle(&self, changes: u32, until: Timestamp) {
         let until =
             if until == Timestamp::MAX { NEVER } else { steps(until).saturating_sub(1).min(NEVER - 1) };
         let word = u64::from(changes) << 32 | until;
@@ -80,7 +80,7 @@ mod tests {
     #[test]
     fn it_holds_until_something_happens() {
         let (changes, outlook) = (Changes::default(), Outlook::default());
-        outlook.is_settled(changes.count(), Timestamp::MAX);
+        outlook.settle(changes.count(), Timestamp::MAX);
         assert!(outlook.holds(changes.count(), || unreachable!("time does not matter")));
         changes.note();
         assert!(!outlook.holds(changes.count(), || NOON));
@@ -89,7 +89,7 @@ mod tests {
     #[test]
     fn it_never_holds_as_late_as_its_time() {
         let outlook = Outlook::default();
-        outlook.is_settled(7, NOON);
+        outlook.settle(7, NOON);
         assert!(outlook.holds(7, || at(43_199)));
         let a_late_tick_before = Timestamp::from_nanos(NOON.as_nanos() - 50_000_000);
         assert!(!outlook.holds(7, || a_late_tick_before), "it may be noon already");
@@ -99,7 +99,7 @@ mod tests {
     #[test]
     fn a_time_that_is_too_far_off_is_near_the_end_and_not_never() {
         let outlook = Outlook::default();
-        outlook.is_settled(1, Timestamp::from_nanos(u64::MAX - 1));
+        outlook.settle(1, Timestamp::from_nanos(u64::MAX - 1));
         assert!(outlook.holds(1, || at(86_400 * 365 * 9)));
         assert!(!outlook.holds(1, || at(86_400 * 365 * 10)));
     }

@@ -1,7 +1,5 @@
 //! Picks that look at the replicas they pick, and at no others.
 
-use std::sync::Arc;
-
 use fastrand::Rng;
 
 use crate::{Address, ReplicaSet, config::Order, partition::Partition};
@@ -28,12 +26,7 @@ impl<A: Address, H: Send + Sync + 'static> Partition<A, H> {
     }
 
     /// `n` of the first rank, or all that there are if they are all of it. `None` where that takes a look at everybody.
-    pub(crate) fn quick_picks(
-        &self,
-        n: usize,
-        set: &Arc<ReplicaSet<A, H>>,
-        rng: &mut Rng,
-    ) -> Option<Vec<usize>> {
+    pub(crate) fn quick_picks(&self, n: usize, set: &ReplicaSet<A, H>, rng: &mut Rng) -> Option<Vec<usize>> {
         if !self.is_settled(set) {
             return None;
         }
