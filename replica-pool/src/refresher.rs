@@ -120,13 +120,19 @@ struct Pause {
 }
 
 impl Pause {
+    fn delay(self) -> GrowingDelay {
+        GrowingDelay::new(FIRST_PAUSE, LONGEST_PAUSE).with_trips(self.trips)
+    }
+
     fn current(self) -> Duration {
-        GrowingDelay::new(FIRST_PAUSE, LONGEST_PAUSE).with_trips(self.trips).current()
+        self.delay().current()
     }
 
     fn trip(&mut self) -> Duration {
-        self.trips = self.trips.saturating_add(1);
-        self.current()
+        let mut delay = self.delay();
+        let span = delay.trip();
+        self.trips = delay.trips();
+        span
     }
 
     fn reset(&mut self) {
