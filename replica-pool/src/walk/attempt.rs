@@ -65,28 +65,27 @@ where
         result: Option<Result<T, E>>,
         judge: &impl Judge<T, E>,
     ) -> Option<Walked<T, E>> {
-        let replica = Arc::clone(lease.replica());
         if result.is_none() && span.cut {
-            self.record(&replica, view, AttemptResult::CutShort, lease.elapsed());
+            self.record(lease.replica(), view, AttemptResult::CutShort, lease.elapsed());
             return Some(self.out_of_time());
         }
         let verdict = result.as_ref().map_or(Verdict::BROKEN, |result| judge.judge(result));
         let elapsed = if self.diagnostics.is_some() { lease.elapsed() } else { Duration::ZERO };
         let (_, request) = lease.end(&verdict);
         let record = if result.is_some() { AttemptResult::Judged(verdict) } else { AttemptResult::TimedOut };
-        self.record(&replica, view, record, elapsed);
+        self.record(lease.replica(), view, record, elapsed);
         self.record_refresh(Refreshed::Addresses, RefreshReason::MarkedFailed, request, None);
         let may_go_on = self.limits.idempotent || !verdict.sent;
         let gone = verdict.signal.gone();
         if gone.is_some() || (may_go_on && verdict.next == Next::TryNext) {
-            self.fail(replica, verdict.signal, result);
+            self.fail(lease.replica(), verdict.signal, result);
             return match gone {
                 None => None,
                 Some(Gone::Replica) if may_go_on => None,
                 Some(gone) => Some(self.gone(gone, !may_go_on)),
             };
         }
-        let replica = || replica.address().to_string();
+        let replica = || lease.replica().address().to_string();
         Some(Walked::Ended(match result {
             Some(Ok(answer)) => Ok(answer),
             Some(Err(source)) => Err(CallError::Remote { replica: replica(), source }),
@@ -94,9 +93,9 @@ where
         }))
     }
 
-    fn fail(&mut self, replica: Arc<Replica<A, H>>, signal: Signal, result: Option<Result<T, E>>) {
+    fn fail(&mut self, replica: &Arc<Replica<A, H>>, signal: Signal, result: Option<Result<T, E>>) {
         self.trail.push(FailedAttempt { replica: replica.address().to_string(), signal });
-        self.failed.push(replica);
+        self.failed.push(Arc::clone(replica));
         self.signal = signal;
         self.last = result;
     }
