@@ -17,14 +17,20 @@ pub struct TokioClock {
 
 impl TokioClock {
     /// A clock whose time starts at zero now.
-    #[expect(clippy::disallowed_methods, reason = "this is the clock")]
     pub fn new() -> Self {
+        // With debug assertions it is probably a test, which may pause time later.
+        Self::reading_coarsely(!cfg!(debug_assertions))
+    }
+
+    /// A clock whose coarse readings come from the system, if they `may` and tokio's time is the system's now.
+    #[expect(clippy::disallowed_methods, reason = "this is the clock")]
+    fn reading_coarsely(may: bool) -> Self {
         let before = std::time::Instant::now();
         let origin = Instant::now();
         let after = std::time::Instant::now();
         // Time that is paused stands still at an instant before, or was moved to one far ahead.
         let is_the_system_s = (before..=after).contains(&origin.into_std());
-        let system = (is_the_system_s && !cfg!(debug_assertions)).then(MonotonicClock::new);
+        let system = (may && is_the_system_s).then(MonotonicClock::new);
         Self { origin, system }
     }
 }
@@ -61,10 +67,26 @@ mod tests {
 
     #[tokio::test]
     async fn a_coarse_reading_is_never_ahead() {
-        let clock = TokioClock::new();
-        for _ in 0..10_000 {
-            let (coarse, fine) = (clock.coarse(), clock.now());
-            assert!(coarse <= fine, "{coarse} is later than {fine}");
+        for clock in [TokioClock::new(), TokioClock::reading_coarsely(true)] {
+            for _ in 0..10_000 {
+                let (coarse, fine) = (clock.coarse(), clock.now());
+                assert!(coarse <= fine, "{coarse} is later than {fine}");
+            }
         }
+    }
+
+    #[tokio::test]
+    async fn coarse_readings_come_from_the_system_where_time_is_the_system_s() {
+        assert!(TokioClock::reading_coarsely(true).system.is_some());
+        assert!(TokioClock::reading_coarsely(false).system.is_none());
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn coarse_readings_follow_time_that_is_paused_or_was_moved() {
+        let paused = TokioClock::reading_coarsely(true);
+        tokio::time::advance(Duration::from_secs(90)).await;
+        let moved = TokioClock::reading_coarsely(true);
+        assert!(paused.system.is_none() && moved.system.is_none());
+        assert_eq!((paused.coarse(), moved.coarse()), (Timestamp::from_secs(90), Timestamp::ZERO));
     }
 }
