@@ -65,7 +65,8 @@ impl<T: Send + Sync + 'static> CanaryWorker<T> {
     /// such as the remote's address.
     ///
     /// Build the breaker with [`probed`](breaker_core::BreakerBuilder::probed). The worker becomes its
-    /// [attendant](Breaker::attend): a circuit has one worker at a time, the one that it was registered with last.
+    /// [attendant](Breaker::attend), so register a circuit with one worker at a time: one that it was registered with
+    /// before hears of no more changes.
     pub fn register(&self, target: T, breaker: Arc<Breaker>) -> Registration<T> {
         Registration::new(target, breaker, Arc::clone(&self.line))
     }
