@@ -1,6 +1,6 @@
 //! The settings of the strategy: every value present and valid.
 
-use std::{fmt, num::NonZeroU32, time::Duration};
+use std::{fmt, num::NonZeroU32, sync::Arc, time::Duration};
 
 use breaker_core::{
     Strategy, Timestamp,
@@ -13,7 +13,7 @@ use crate::{StaticThresholdKeys, machine::Machine};
 /// The largest window. It takes one bit for each call.
 const MAX_CAPACITY: u32 = 1_000_000;
 
-/// Settings of the `STATIC_THRESHOLD` strategy.
+/// Settings of the `STATIC_THRESHOLD` strategy. Cheap to clone: all circuits share them.
 ///
 /// ```
 /// use breaker_static::{StaticThreshold, StaticThresholdKeys};
@@ -24,8 +24,12 @@ const MAX_CAPACITY: u32 = 1_000_000;
 /// # Ok::<(), breaker_core::config::Violations>(())
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "camelCase", try_from = "StaticThresholdKeys")]
-pub struct StaticThreshold {
+#[serde(try_from = "StaticThresholdKeys")]
+pub struct StaticThreshold(Arc<Rules>);
+
+#[derive(Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
+struct Rules {
     failure_threshold: NonZeroU32,
     failure_threshold_capacity: NonZeroU32,
     success_threshold: NonZeroU32,
@@ -34,7 +38,7 @@ pub struct StaticThreshold {
     half_open_permit_lease: IsoDuration,
 }
 
-impl StaticThreshold {
+impl Rules {
     const DEFAULT: Self = Self {
         failure_threshold: nonzero(3),
         failure_threshold_capacity: nonzero(10),
@@ -43,41 +47,43 @@ impl StaticThreshold {
         max_test_delay: IsoDuration::from_secs(20),
         half_open_permit_lease: IsoDuration::from_secs(60),
     };
+}
 
+impl StaticThreshold {
     /// That many failures within the window open the circuit. Default 3.
     pub fn failure_threshold(&self) -> NonZeroU32 {
-        self.failure_threshold
+        self.0.failure_threshold
     }
 
     /// The size of the window in calls. Default 10, or the failure threshold where that is more.
     pub fn failure_threshold_capacity(&self) -> NonZeroU32 {
-        self.failure_threshold_capacity
+        self.0.failure_threshold_capacity
     }
 
     /// That many successes close a half-open circuit, and that many calls it lets out at a time. Default 5.
     pub fn success_threshold(&self) -> NonZeroU32 {
-        self.success_threshold
+        self.0.success_threshold
     }
 
     /// How long the circuit stays open after a first trip. Default 20 s.
     pub fn test_delay(&self) -> Duration {
-        self.test_delay.get()
+        self.0.test_delay.get()
     }
 
     /// The longest that the circuit stays open after trips in a row. Default: the test delay.
     pub fn max_test_delay(&self) -> Duration {
-        self.max_test_delay.get()
+        self.0.max_test_delay.get()
     }
 
     /// How long the calls of a half-open circuit may all be out without news. Default one minute.
     pub fn half_open_permit_lease(&self) -> Duration {
-        self.half_open_permit_lease.get()
+        self.0.half_open_permit_lease.get()
     }
 }
 
 impl Default for StaticThreshold {
     fn default() -> Self {
-        Self::DEFAULT
+        Self(Arc::new(Rules::DEFAULT))
     }
 }
 
@@ -85,7 +91,7 @@ impl TryFrom<StaticThresholdKeys> for StaticThreshold {
     type Error = Violations;
 
     fn try_from(keys: StaticThresholdKeys) -> Result<Self, Violations> {
-        let default = Self::DEFAULT;
+        let default = Rules::DEFAULT;
         let mut faults = Vec::new();
 
         let failure_threshold = keys.failure_threshold.unwrap_or(default.failure_threshold.get());
@@ -126,14 +132,14 @@ impl TryFrom<StaticThresholdKeys> for StaticThreshold {
             (Some(failure_threshold), Some(failure_threshold_capacity), Some(success_threshold))
                 if faults.is_empty() =>
             {
-                Ok(Self {
+                Ok(Self(Arc::new(Rules {
                     failure_threshold,
                     failure_threshold_capacity,
                     success_threshold,
                     test_delay,
                     max_test_delay,
                     half_open_permit_lease: lease,
-                })
+                })))
             }
             _ => Err(Violations(faults)),
         }
@@ -150,7 +156,7 @@ impl StrategyConfig for StaticThreshold {
     }
 
     fn build(&self, _: Timestamp) -> Box<dyn Strategy> {
-        Box::new(Machine::new(self))
+        Box::new(Machine::new(self.clone()))
     }
 }
 

@@ -12,14 +12,15 @@ use crate::StaticThreshold;
 
 #[derive(Debug)]
 pub(crate) struct Machine {
-    failure_threshold: u32,
-    success_threshold: u32,
-    lease_nanos: u64,
-    delay: GrowingDelay,
+    settings: StaticThreshold,
     /// Empty unless the circuit is closed.
     window: CountWindow,
     phase: Phase,
     change: Change,
+    /// How often in a row it opened, which decides for how long it stays so.
+    trips: u32,
+    /// One of the settings, at hand for every result.
+    failure_threshold: u32,
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -49,16 +50,21 @@ impl Trial {
 }
 
 impl Machine {
-    pub(crate) fn new(settings: &StaticThreshold) -> Self {
+    pub(crate) fn new(settings: StaticThreshold) -> Self {
         Self {
-            failure_threshold: settings.failure_threshold().get(),
-            success_threshold: settings.success_threshold().get(),
-            lease_nanos: u64::try_from(settings.half_open_permit_lease().as_nanos()).unwrap_or(u64::MAX),
-            delay: GrowingDelay::new(settings.test_delay(), settings.max_test_delay()),
             window: CountWindow::new(settings.failure_threshold_capacity()),
             phase: Phase::Closed,
             change: Change::default(),
+            trips: 0,
+            failure_threshold: settings.failure_threshold().get(),
+            settings,
         }
+    }
+
+    /// For how long it stays open after the last trip.
+    fn delay(&self) -> Duration {
+        let (base, max) = (self.settings.test_delay(), self.settings.max_test_delay());
+        GrowingDelay::new(base, max).with_trips(self.trips).current()
     }
 
     fn count(&mut self, failed: bool, now: &Now<'_>) {
@@ -69,15 +75,20 @@ impl Machine {
         }
     }
 
+    /// How many calls it lets out while half-open, and how many successes close it then.
+    fn places(&self) -> u32 {
+        self.settings.success_threshold().get()
+    }
+
     fn judge(&mut self, mut trial: Trial, outcome: Outcome, now: &Now<'_>) {
         trial.in_flight = trial.in_flight.saturating_sub(1);
         match outcome {
             Outcome::Success => {
                 trial.successes += 1;
                 trial.last_news = now.get();
-                if trial.successes >= self.success_threshold {
+                if trial.successes >= self.places() {
                     self.enter(Phase::Closed, Reason::TrialSucceeded, trial.tally());
-                    self.delay.reset();
+                    self.trips = 0;
                     return;
                 }
             }
@@ -91,7 +102,8 @@ impl Machine {
     }
 
     fn trip(&mut self, reason: Reason, tally: Tally, at: Timestamp) {
-        let until = at + self.delay.trip();
+        self.trips = self.trips.saturating_add(1);
+        let until = at + self.delay();
         self.enter(Phase::Open { until }, reason, tally);
     }
 
@@ -108,7 +120,7 @@ impl Strategy for Machine {
             Phase::Closed => State::Closed,
             Phase::Open { until } => State::Open { until: Some(until) },
             Phase::HalfOpen(trial) => State::HalfOpen {
-                until: self.full().then(|| trial.last_news + Duration::from_nanos(self.lease_nanos)),
+                until: self.full().then(|| trial.last_news + self.settings.half_open_permit_lease()),
             },
         }
     }
@@ -157,7 +169,7 @@ impl Strategy for Machine {
     }
 
     fn full(&self) -> bool {
-        matches!(self.phase, Phase::HalfOpen(trial) if trial.in_flight >= self.success_threshold)
+        matches!(self.phase, Phase::HalfOpen(trial) if trial.in_flight >= self.places())
     }
 
     fn steady(&self) -> bool {
@@ -181,21 +193,21 @@ impl Strategy for Machine {
         Evidence {
             circuit: state.circuit(),
             remaining: state.until().map(|until| until.since(now)),
-            trips: self.delay.trips(),
+            trips: self.trips,
             samples: self.window.samples(),
         }
     }
 
     fn adopt(&mut self, evidence: &Evidence, now: Timestamp) {
         // An open or half-open circuit has tripped at least once, whatever its strategy counted.
-        self.delay = self.delay.with_trips(evidence.trips.max(1));
+        self.trips = evidence.trips.max(1);
         match evidence.circuit {
             Circuit::Closed => {
-                self.delay.reset();
+                self.trips = 0;
                 self.window.adopt(&evidence.samples);
             }
             Circuit::Open => {
-                let longest = self.delay.current();
+                let longest = self.delay();
                 let until = now + evidence.remaining.unwrap_or(longest).min(longest);
                 self.phase = Phase::Open { until };
             }
@@ -207,10 +219,10 @@ impl Strategy for Machine {
         match self.phase {
             Phase::Closed => Value::Null,
             Phase::Open { .. } => {
-                json!({ "testDelay": IsoDuration::from(self.delay.current()), "trips": self.delay.trips() })
+                json!({ "testDelay": IsoDuration::from(self.delay()), "trips": self.trips })
             }
             Phase::HalfOpen(trial) => {
-                json!({ "inFlight": trial.in_flight, "places": self.success_threshold, "trips": self.delay.trips() })
+                json!({ "inFlight": trial.in_flight, "places": self.places(), "trips": self.trips })
             }
         }
     }

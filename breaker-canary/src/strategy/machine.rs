@@ -5,8 +5,8 @@ mod due;
 use std::sync::Arc;
 
 use breaker_core::{
-    Change, Circuit, Evidence, GrowingDelay, Now, Outcome, ProbePlan, Reason, Report, State, Strategy, Tally,
-    Tick, Timestamp, config::IsoDuration, window::Window,
+    Change, Circuit, Evidence, Now, Outcome, ProbePlan, Reason, Report, State, Strategy, Tally, Tick,
+    Timestamp, config::IsoDuration, window::Window,
 };
 use serde_json::{Value, json};
 
@@ -18,27 +18,26 @@ pub(super) struct Machine {
     rules: Arc<Rules>,
     /// Empty unless the circuit is closed.
     window: Window,
-    /// How often an open circuit wants canaries; knows how often in a row it opened.
-    interval: GrowingDelay,
     phase: Phase,
     change: Change,
+    /// How often in a row it opened, which decides how often it wants canaries.
+    trips: u32,
     /// The window came from elsewhere, and was not judged by these rules yet.
     adopted: bool,
 }
 
 impl Machine {
     pub(super) fn new(rules: Arc<Rules>, now: Timestamp) -> Self {
-        let (base, max) = rules.canary_intervals();
         let mut machine = Self {
             window: rules.window(),
-            interval: GrowingDelay::new(base, max),
             phase: Phase::Closed,
             change: Change::default(),
+            trips: 0,
             adopted: false,
             rules,
         };
         if machine.rules.starts_open() {
-            machine.interval.trip();
+            machine.trips = 1;
             machine.phase = machine.opened(now);
         }
         machine
@@ -71,12 +70,12 @@ impl Machine {
             self.trip(Reason::TrialFailed, trial.tally, now.get());
         } else {
             self.enter(Phase::Closed, Reason::TrialSucceeded, trial.tally);
-            self.interval.reset();
+            self.trips = 0;
         }
     }
 
     fn trip(&mut self, reason: Reason, tally: Tally, at: Timestamp) {
-        self.interval.trip();
+        self.trips = self.trips.saturating_add(1);
         self.enter(self.opened(at), reason, tally);
     }
 
@@ -112,7 +111,7 @@ impl Strategy for Machine {
             Phase::HalfOpen(trial) => trial.tally,
             Phase::Closed | Phase::Open { .. } => Tally::default(),
         };
-        self.interval = self.interval.with_trips(self.interval.trips().saturating_add(due.trips));
+        self.trips = self.trips.saturating_add(due.trips);
         self.enter(due.phase, due.reason, tally);
         if due.reason == Reason::LeaseExpired { Tick::NewEpoch } else { Tick::SameEpoch }
     }
@@ -156,7 +155,7 @@ impl Strategy for Machine {
     }
 
     fn probe_plan(&self) -> Option<ProbePlan> {
-        matches!(self.phase, Phase::Open { .. }).then(|| self.rules.probe_plan(self.interval.current()))
+        matches!(self.phase, Phase::Open { .. }).then(|| self.rules.probe_plan(self.trips))
     }
 
     fn full(&self) -> bool {
@@ -196,10 +195,10 @@ impl Strategy for Machine {
 
     fn adopt(&mut self, evidence: &Evidence, now: Timestamp) {
         // An open or half-open circuit has opened at least once, whatever its strategy counted.
-        self.interval = self.interval.with_trips(evidence.trips.max(1));
+        self.trips = evidence.trips.max(1);
         self.phase = match evidence.circuit {
             Circuit::Closed => {
-                self.interval.reset();
+                self.trips = 0;
                 self.window.adopt(&evidence.samples, &now.into());
                 self.adopted = true;
                 Phase::Closed
@@ -219,7 +218,7 @@ impl Strategy for Machine {
         match phase {
             Phase::Closed => Value::Null,
             Phase::Open { .. } => {
-                let interval = self.interval.with_trips(trips).current();
+                let interval = self.rules.canary_interval(trips);
                 json!({ "canaryInterval": IsoDuration::from(interval), "trips": trips })
             }
             Phase::HalfOpen(trial) => {

@@ -3,7 +3,7 @@
 use std::{num::NonZeroU32, time::Duration};
 
 use breaker_core::{
-    ProbePlan, Reason, Tally,
+    GrowingDelay, ProbePlan, Reason, Tally,
     config::IsoDuration,
     window::{CountWindow, TimeWindow, Window},
 };
@@ -173,11 +173,14 @@ impl Rules {
         self.lease.get()
     }
 
-    pub(super) fn canary_intervals(&self) -> (Duration, Duration) {
-        (self.canary_interval.get(), self.max_canary_interval.get())
+    /// How often a circuit that has opened `trips` times in a row wants canaries.
+    pub(super) fn canary_interval(&self, trips: u32) -> Duration {
+        let (base, max) = (self.canary_interval.get(), self.max_canary_interval.get());
+        GrowingDelay::new(base, max).with_trips(trips).current()
     }
 
-    pub(super) fn probe_plan(&self, interval: Duration) -> ProbePlan {
+    pub(super) fn probe_plan(&self, trips: u32) -> ProbePlan {
+        let interval = self.canary_interval(trips);
         ProbePlan { interval, attempts: self.canary_attempts.get(), timeout: self.canary_timeout.get() }
     }
 }

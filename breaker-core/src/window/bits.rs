@@ -1,43 +1,50 @@
-/// A fixed number of bits: up to 64 of them in place, more on the heap.
+/// Bits up to this many stand in place.
+const IN_PLACE: u64 = 2 * WORD;
+
+const WORD: u64 = u64::BITS as u64;
+
+/// A fixed number of bits: up to 128 of them in place, more on the heap.
 #[derive(Clone, Debug)]
 pub(super) enum Bits {
-    Word(u64),
-    Words(Box<[u64]>),
+    Few([u64; 2]),
+    Many(Box<[u64]>),
 }
 
 impl Bits {
     /// `len` bits, all unset.
-    pub(super) fn new(len: u32) -> Self {
-        match len.div_ceil(u64::BITS) {
-            0 | 1 => Self::Word(0),
-            words => Self::Words(vec![0; words as usize].into()),
+    pub(super) fn new(len: u64) -> Self {
+        if len <= IN_PLACE {
+            Self::Few([0; 2])
+        } else {
+            Self::Many(vec![0; len.div_ceil(WORD) as usize].into())
         }
     }
 
-    pub(super) fn get(&self, at: u32) -> bool {
-        let word = match self {
-            Self::Word(word) => *word,
-            Self::Words(words) => words[(at / u64::BITS) as usize],
+    pub(super) fn get(&self, at: u64) -> bool {
+        let words = match self {
+            Self::Few(words) => &words[..],
+            Self::Many(words) => words,
         };
-        word >> (at % u64::BITS) & 1 == 1
+        words[(at / WORD) as usize] >> (at % WORD) & 1 == 1
     }
 
     /// Sets or unsets a bit, and says what it was.
-    pub(super) fn replace(&mut self, at: u32, bit: bool) -> bool {
-        let word = match self {
-            Self::Word(word) => word,
-            Self::Words(words) => &mut words[(at / u64::BITS) as usize],
-        };
-        let mask = 1 << (at % u64::BITS);
+    pub(super) fn replace(&mut self, at: u64, bit: bool) -> bool {
+        let word = &mut self.words()[(at / WORD) as usize];
+        let mask = 1 << (at % WORD);
         let was = *word & mask != 0;
         *word = if bit { *word | mask } else { *word & !mask };
         was
     }
 
     pub(super) fn clear(&mut self) {
+        self.words().fill(0);
+    }
+
+    fn words(&mut self) -> &mut [u64] {
         match self {
-            Self::Word(word) => *word = 0,
-            Self::Words(words) => words.fill(0),
+            Self::Few(words) => words,
+            Self::Many(words) => words,
         }
     }
 }

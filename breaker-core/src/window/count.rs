@@ -7,7 +7,7 @@ use crate::{Sample, Tally};
 
 /// The last n results: whether each failed, and whether it was slow.
 ///
-/// It takes one bit for each call, and a second one where slow calls matter; windows of at most 64 calls
+/// It takes one bit for each call, and a second one where slow calls matter; windows of at most 128 bits
 /// need no heap. Recording takes the same few steps whatever the size.
 ///
 /// ```
@@ -22,9 +22,9 @@ use crate::{Sample, Tally};
 /// ```
 #[derive(Clone, Debug)]
 pub struct CountWindow {
-    failed: Bits,
-    /// On the heap, since few want it.
-    slow: Option<Box<Bits>>,
+    /// For each result whether it failed, and beside it whether it was slow where that is counted.
+    bits: Bits,
+    counts_slow_calls: bool,
     size: NonZeroU32,
     /// Where the next result goes; once the window is full, the oldest one stands there. Bits that hold
     /// no result yet are unset.
@@ -35,12 +35,17 @@ pub struct CountWindow {
 impl CountWindow {
     /// An empty window of the last `size` results that takes no notice of slow calls.
     pub fn new(size: NonZeroU32) -> Self {
-        Self { failed: Bits::new(size.get()), slow: None, size, next: 0, tally: Tally::default() }
+        Self::made(size, false)
     }
 
     /// An empty window of the last `size` results that also counts slow calls.
     pub fn with_slow_calls(size: NonZeroU32) -> Self {
-        Self { slow: Some(Box::new(Bits::new(size.get()))), ..Self::new(size) }
+        Self::made(size, true)
+    }
+
+    fn made(size: NonZeroU32, counts_slow_calls: bool) -> Self {
+        let bits = Bits::new(u64::from(size.get()) << u32::from(counts_slow_calls));
+        Self { bits, counts_slow_calls, size, next: 0, tally: Tally::default() }
     }
 
     /// How many results the window remembers.
@@ -50,10 +55,11 @@ impl CountWindow {
 
     /// Adds a result; it pushes out the oldest one when the window is full.
     pub fn record(&mut self, failed: bool, slow: bool) {
-        let was_failed = self.failed.replace(self.next, failed);
+        let at = self.bit(self.next);
+        let was_failed = self.bits.replace(at, failed);
         self.tally.failures = self.tally.failures + u32::from(failed) - u32::from(was_failed);
-        if let Some(bits) = &mut self.slow {
-            let was_slow = bits.replace(self.next, slow);
+        if self.counts_slow_calls {
+            let was_slow = self.bits.replace(at + 1, slow);
             self.tally.slow = self.tally.slow + u32::from(slow) - u32::from(was_slow);
         }
         if !self.is_full() {
@@ -85,10 +91,7 @@ impl CountWindow {
 
     /// Forgets everything.
     pub fn clear(&mut self) {
-        self.failed.clear();
-        if let Some(bits) = &mut self.slow {
-            bits.clear();
-        }
+        self.bits.clear();
         self.next = 0;
         self.tally = Tally::default();
     }
@@ -99,8 +102,8 @@ impl CountWindow {
         let mut runs: Vec<Sample> = Vec::new();
         let mut at = if self.is_full() { self.next } else { 0 };
         for _ in 0..self.tally.calls {
-            let failed = self.failed.get(at);
-            let slow = self.slow.as_ref().is_some_and(|bits| bits.get(at));
+            let bit = self.bit(at);
+            let (failed, slow) = (self.bits.get(bit), self.counts_slow_calls && self.bits.get(bit + 1));
             match runs.last_mut() {
                 Some(Sample { tally: run, .. }) if (run.failures > 0, run.slow > 0) == (failed, slow) => {
                     *run = run_of(run.calls + 1, failed, slow);
@@ -121,6 +124,11 @@ impl CountWindow {
                 self.record(left <= failures, left <= slow);
             }
         }
+    }
+
+    /// Where it stands whether the result at `at` failed.
+    fn bit(&self, at: u32) -> u64 {
+        u64::from(at) << u32::from(self.counts_slow_calls)
     }
 
     fn following(&self, at: u32) -> u32 {

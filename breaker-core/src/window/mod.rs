@@ -23,7 +23,7 @@ pub enum Window {
     /// The last n results.
     Count(CountWindow),
     /// The results of the last n seconds.
-    Time(TimeWindow),
+    Time(Box<TimeWindow>),
 }
 
 impl Window {
@@ -85,6 +85,6 @@ impl From<CountWindow> for Window {
 
 impl From<TimeWindow> for Window {
     fn from(window: TimeWindow) -> Self {
-        Self::Time(window)
+        Self::Time(Box::new(window))
     }
 }

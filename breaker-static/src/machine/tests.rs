@@ -14,7 +14,7 @@ const OPEN_UNTIL_20: State = State::Open { until: Some(Timestamp::from_secs(20))
 const HALF_OPEN: State = State::HalfOpen { until: None };
 
 fn machine(block: Value) -> Machine {
-    Machine::new(&StaticThreshold::from_keys(serde_json::from_value(block).unwrap()).unwrap())
+    Machine::new(StaticThreshold::from_keys(serde_json::from_value(block).unwrap()).unwrap())
 }
 
 /// 2 failures of the last 4 open it for 20 s, 2 successes close it.
@@ -384,4 +384,9 @@ proptest! {
             }
         }
     }
+}
+
+#[test]
+fn a_circuit_takes_little_room() {
+    assert!(size_of::<Machine>() <= 104, "{}", size_of::<Machine>());
 }

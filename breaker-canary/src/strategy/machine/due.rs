@@ -93,7 +93,7 @@ impl Machine {
 
     /// The phase that `now` finds, and how often in a row the circuit has opened by then.
     pub(super) fn at(&self, now: Timestamp) -> (Phase, u32) {
-        let (mut phase, mut trips) = (self.phase, self.interval.trips());
+        let (mut phase, mut trips) = (self.phase, self.trips);
         while let Some(due) = self.due(phase, now) {
             phase = due.phase;
             trips = trips.saturating_add(due.trips);

@@ -106,3 +106,8 @@ fn half_open() -> Circuit {
     circuit.probe(true, secs(0));
     circuit
 }
+
+#[test]
+fn a_circuit_takes_little_room() {
+    assert!(size_of::<Machine>() <= 120, "{}", size_of::<Machine>());
+}
