@@ -1,6 +1,10 @@
 use std::{sync::Arc, time::Duration};
 
-use super::{Breaker, Start, core::Core, gate::Gate};
+use super::{
+    Breaker,
+    core::Core,
+    gate::{Gate, Start},
+};
 use crate::{
     Clock, Evidence, MonotonicClock, Observer,
     config::Blueprint,
@@ -48,7 +52,7 @@ impl BreakerBuilder {
         self
     }
 
-    /// A name for events and logs. Default: none.
+    /// A name for events and logs. Default: the one that its [attendant](Breaker::attend) has for it, if any.
     pub fn name(mut self, name: impl Into<Arc<str>>) -> Self {
         self.name = Some(name.into());
         self
@@ -108,11 +112,10 @@ impl BreakerBuilder {
         };
         let core = Core::new(strategy, now);
         Ok(Breaker {
-            gate: Gate::new(core.word(), core.state),
+            gate: Gate::new(core.word(), core.state(), start),
             core: Mutex::new(core),
             changed: Notify::new(),
-            start,
-            name: self.name,
+            name: self.name.map(Box::new),
             setup,
         })
     }

@@ -13,16 +13,18 @@ const MOST_STEPS: usize = 16;
 
 pub(super) struct Core {
     pub(super) strategy: Box<dyn Strategy>,
-    /// What the strategy said after it was last called.
-    pub(super) state: State,
+    /// Until when the [state](Self::state) lasts; `Timestamp::MAX`: no time ends it.
+    until: Timestamp,
+    circuit: Circuit,
     pub(super) mode: Mode,
     pub(super) epoch: u64,
     /// When the present epoch began.
     pub(super) since: Timestamp,
     /// Whether the strategy itself opened the circuit, rather than starting open.
     pub(super) tripped: bool,
-    pub(super) stale: u64,
-    pub(super) would_reject: u64,
+    /// These two stop at the largest number.
+    pub(super) stale: u32,
+    pub(super) would_reject: u32,
     /// Someone may be waiting for what the last operation did.
     pub(super) wake: bool,
     /// Who is told so, besides those who wait.
@@ -35,8 +37,10 @@ pub(super) struct Core {
 
 impl Core {
     pub(super) fn new(strategy: Box<dyn Strategy>, now: Timestamp) -> Self {
+        let state = strategy.state();
         Self {
-            state: strategy.state(),
+            until: state.until().unwrap_or(Timestamp::MAX),
+            circuit: state.circuit(),
             strategy,
             mode: Mode::Automatic,
             epoch: 1,
@@ -51,38 +55,56 @@ impl Core {
         }
     }
 
+    /// What the strategy said after it was last called.
+    pub(super) fn state(&self) -> State {
+        let until = (self.until != Timestamp::MAX).then_some(self.until);
+        match self.circuit {
+            Circuit::Closed => State::Closed,
+            Circuit::HalfOpen => State::HalfOpen { until },
+            Circuit::Open => State::Open { until },
+        }
+    }
+
+    fn hold(&mut self, state: State) {
+        (self.circuit, self.until) = (state.circuit(), state.until().unwrap_or(Timestamp::MAX));
+    }
+
+    pub(super) fn circuit(&self) -> Circuit {
+        self.circuit
+    }
+
     pub(super) fn word(&self) -> Word {
-        Word::new(self.epoch, self.mode, self.state.circuit())
-            .steady(matches!(self.state, State::Closed) && self.strategy.steady())
-            .full(matches!(self.state, State::HalfOpen { .. }) && self.strategy.full())
+        Word::new(self.epoch, self.mode, self.circuit)
+            .steady(self.circuit == Circuit::Closed && self.strategy.steady())
+            .full(self.circuit == Circuit::HalfOpen && self.strategy.full())
     }
 
     /// Closed under no manual control: calls are counted, and time changes nothing.
     pub(super) fn is_plainly_closed(&self) -> bool {
-        matches!((self.mode, self.state), (Mode::Automatic, State::Closed))
+        matches!((self.mode, self.circuit), (Mode::Automatic, Circuit::Closed))
     }
 
     pub(super) fn publish(&self, gate: &Gate) {
-        gate.publish(self.word(), self.state);
+        gate.publish(self.word(), self.state());
     }
 
     /// Does what is due by time, each step dated at its own deadline.
     pub(super) fn advance(&mut self, now: &Now<'_>) {
         for _ in 0..MOST_STEPS {
-            let Some(due) = self.state.until().filter(|until| now.get() >= *until) else { return };
-            let (before, tick) = (self.state, self.strategy.tick(now));
+            let Some(due) = self.state().until().filter(|until| now.get() >= *until) else { return };
+            let (before, tick) = (self.state(), self.strategy.tick(now));
             self.note(tick, || due);
-            if self.state == before && tick == Tick::SameEpoch {
+            if self.state() == before && tick == Tick::SameEpoch {
                 return;
             }
         }
     }
 
     pub(super) fn admit(&mut self, now: &Now<'_>) -> bool {
-        match self.state {
-            State::Closed => true,
-            State::Open { .. } => false,
-            State::HalfOpen { .. } => {
+        match self.circuit {
+            Circuit::Closed => true,
+            Circuit::Open => false,
+            Circuit::HalfOpen => {
                 let admitted = self.strategy.admit(now);
                 self.note(Tick::SameEpoch, || now.get());
                 admitted
@@ -91,7 +113,7 @@ impl Core {
     }
 
     pub(super) fn settle(&mut self, outcome: Outcome, latency: Option<Duration>, now: &Now<'_>) {
-        self.wake |= matches!(self.state, State::HalfOpen { .. });
+        self.wake |= self.circuit == Circuit::HalfOpen;
         self.strategy.settle(&Report::new(outcome).with_latency(latency), now);
         self.note(Tick::SameEpoch, || now.get());
     }
@@ -103,15 +125,15 @@ impl Core {
 
     /// Starts a new epoch if the strategy changed its state, and queues the event.
     pub(super) fn note(&mut self, tick: Tick, at: impl FnOnce() -> Timestamp) {
-        let (from, state) = (self.state.circuit(), self.strategy.state());
+        let (from, state) = (self.circuit, self.strategy.state());
         let to = state.circuit();
         if from == to && tick == Tick::SameEpoch {
-            self.state = state;
+            self.hold(state);
             return;
         }
         // Asked before anything is noted: should it panic, the next operation finds the change still to be noted.
         let (at, change) = (at(), self.strategy.change());
-        self.state = state;
+        self.hold(state);
         self.tripped = to == Circuit::Open;
         self.new_epoch(at);
         self.push(
@@ -139,7 +161,7 @@ impl Core {
     /// Puts a strategy in the place of the present one.
     pub(super) fn replace(&mut self, strategy: Box<dyn Strategy>, at: Timestamp) {
         self.strategy = strategy;
-        self.state = self.strategy.state();
+        self.hold(self.strategy.state());
         self.new_epoch(at);
     }
 

@@ -1,7 +1,7 @@
 //! The lock-free face of a circuit: what admission and settlement read before they take a lock, if ever.
 //!
-//! One word holds the epoch, the manual mode, the state and some flags; a second holds the deadline. Only the
-//! holder of the breaker's lock writes them. While the two do not go together, the first one says so.
+//! One word holds the epoch, the manual mode, the state, some flags, and what never changes: how admission reads the clock.
+//! A second holds the deadline. Only the holder of the breaker's lock writes them. While the two do not go together, the first one says so.
 
 use crate::{
     Circuit, Mode, State, Timestamp,
@@ -18,7 +18,20 @@ const BUSY: u64 = 1 << 6;
 /// Counts the deadlines, so that a word with another one differs even when it says the same.
 const VERSION_SHIFT: u32 = 7;
 const VERSION: u64 = 0x1ff << VERSION_SHIFT;
-const EPOCH_SHIFT: u32 = 16;
+const START_SHIFT: u32 = 16;
+const START: u64 = 0b11 << START_SHIFT;
+const EPOCH_SHIFT: u32 = 18;
+
+/// How closely admission reads the clock: when calls began.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Start {
+    /// Nothing asks.
+    Unread,
+    /// For whether a call was abandoned late, a tick of the system more or less does not matter.
+    Coarsely,
+    /// For the latency of the call.
+    Closely,
+}
 
 /// The first word, as it was read or will be written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -37,9 +50,17 @@ impl Word {
         Self(if full { self.0 | FULL } else { self.0 })
     }
 
-    /// What it says, without its relation to the deadline.
+    /// What it says of the circuit.
     pub(super) const fn plain(self) -> u64 {
-        self.0 & !(BUSY | VERSION)
+        self.0 & !(BUSY | VERSION | START)
+    }
+
+    pub(super) const fn start(self) -> Start {
+        match (self.0 & START) >> START_SHIFT {
+            0 => Start::Unread,
+            1 => Start::Coarsely,
+            _ => Start::Closely,
+        }
     }
 
     const fn next_version(self) -> u64 {
@@ -89,8 +110,9 @@ pub(super) struct Gate {
 }
 
 impl Gate {
-    pub(super) fn new(word: Word, state: State) -> Self {
-        Self { word: AtomicU64::new(word.0), deadline: AtomicU64::new(nanos(state)) }
+    pub(super) fn new(word: Word, state: State, start: Start) -> Self {
+        let word = word.plain() | (start as u64) << START_SHIFT;
+        Self { word: AtomicU64::new(word), deadline: AtomicU64::new(nanos(state)) }
     }
 
     /// Acquire: a call that passes sees everything that led to the state it passes in.
@@ -123,9 +145,9 @@ impl Gate {
         if written(&self.deadline) != deadline {
             self.word.store(old.0 | BUSY, Ordering::Release);
             self.deadline.store(deadline, Ordering::Release);
-            self.word.store(word.plain() | old.next_version(), Ordering::Release);
+            self.word.store(word.plain() | old.next_version() | old.0 & START, Ordering::Release);
         } else if old.plain() != word.plain() {
-            self.word.store(word.plain() | (old.0 & VERSION), Ordering::Release);
+            self.word.store(word.plain() | old.0 & (VERSION | START), Ordering::Release);
         }
     }
 }
@@ -160,19 +182,20 @@ mod tests {
     #[test]
     fn a_deadline_belongs_to_its_word() {
         let open = State::Open { until: Some(Timestamp::from_secs(3)) };
-        let gate = Gate::new(Word::new(1, Mode::Automatic, Circuit::Closed), State::Closed);
+        let gate = Gate::new(Word::new(1, Mode::Automatic, Circuit::Closed), State::Closed, Start::Coarsely);
         assert_eq!(gate.read().map(|read| read.1), Some(None));
         let word = Word::new(2, Mode::Automatic, Circuit::Open);
         gate.publish(word, open);
         let (read, deadline) = gate.read().expect("nobody is writing");
         assert_eq!((read.plain(), deadline), (word.0, Some(Timestamp::from_secs(3))));
+        assert_eq!(read.start(), Start::Coarsely, "it never changes");
     }
 
     #[test]
     fn a_word_whose_deadline_was_another_in_between_is_not_the_same() {
         let full = State::HalfOpen { until: Some(Timestamp::from_secs(3)) };
         let word = Word::new(1, Mode::Automatic, Circuit::HalfOpen);
-        let gate = Gate::new(word.full(true), full);
+        let gate = Gate::new(word.full(true), full, Start::Closely);
         let before = gate.word();
         gate.publish(word, State::HalfOpen { until: None });
         gate.publish(word.full(true), full);
@@ -181,8 +204,8 @@ mod tests {
             gate.publish(word, State::HalfOpen { until: None });
             gate.publish(word.full(true), full);
             assert_eq!(
-                (gate.word().epoch(), gate.word().is_full()),
-                (1, true),
+                (gate.word().epoch(), gate.word().is_full(), gate.word().start()),
+                (1, true, Start::Closely),
                 "versions stay in their bits"
             );
         }

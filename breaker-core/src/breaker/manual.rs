@@ -1,7 +1,7 @@
 //! Manual control, which belongs to the breaker and not to its strategy. Each act starts a new epoch.
 
 use super::{Breaker, core::Core};
-use crate::{Circuit, EventKind, Mode, State, Timestamp};
+use crate::{Circuit, EventKind, Mode, Timestamp};
 
 impl Breaker {
     /// Rejects every call until [`release`](Self::release).
@@ -70,7 +70,7 @@ impl Breaker {
             let reset = core.epoch == epoch
                 && core.tripped
                 && core.mode == Mode::Automatic
-                && matches!(core.state, State::Open { .. });
+                && core.circuit() == Circuit::Open;
             if reset {
                 self.reset_core(core, now.get());
             }
@@ -85,10 +85,10 @@ impl Breaker {
     }
 
     fn reset_core(&self, core: &mut Core, at: Timestamp) {
-        let from = core.state.circuit();
+        let from = core.circuit();
         core.replace(self.setup.blueprint.build(at), at);
         core.tripped = false;
-        let to = core.state.circuit();
+        let to = core.circuit();
         core.push(at, EventKind::Reset { from, to });
     }
 }

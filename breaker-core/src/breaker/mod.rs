@@ -27,7 +27,7 @@ pub use self::{
 use self::{
     builder::Setup,
     core::Core,
-    gate::{Gate, Word},
+    gate::{Gate, Start, Word},
     permit::Ticket,
 };
 use crate::{
@@ -60,16 +60,18 @@ pub struct Breaker {
     gate: Gate,
     core: Mutex<Core>,
     changed: Notify,
-    /// How closely admission reads the clock.
-    start: Start,
-    name: Option<Arc<str>>,
+    /// A word, since most have none.
+    name: Option<Box<Arc<str>>>,
     setup: Arc<Setup>,
 }
 
 impl Breaker {
-    /// The name that it was built with.
-    pub fn name(&self) -> Option<&str> {
-        self.name.as_deref()
+    /// The name that it was built with, or else the one that its [attendant](Self::attend) has for it.
+    pub fn name(&self) -> Option<Arc<str>> {
+        match &self.name {
+            Some(name) => Some(Arc::clone(name)),
+            None => self.attendant()?.name(),
+        }
     }
 
     /// The clock that it reads.
@@ -114,7 +116,7 @@ impl Breaker {
     pub fn acquire_at(&self, started: Timestamp) -> Result<Permit<'_>, Rejection> {
         let word = self.gate.word();
         let ticket = if word.passes() {
-            Ticket::counted(word.epoch(), (self.start != Start::Unread).then_some(started))
+            Ticket::counted(word.epoch(), (word.start() != Start::Unread).then_some(started))
         } else {
             self.ticket_slow(word)?
         };
@@ -131,15 +133,15 @@ impl Breaker {
     fn ticket(&self) -> Result<Ticket, Rejection> {
         let word = self.gate.word();
         if word.passes() {
-            let started = self.started();
+            let started = self.started(word);
             return Ok(Ticket::counted(word.epoch(), started));
         }
         self.ticket_slow(word)
     }
 
     #[inline]
-    fn started(&self) -> Option<Timestamp> {
-        match self.start {
+    fn started(&self, word: Word) -> Option<Timestamp> {
+        match word.start() {
             Start::Unread => None,
             Start::Coarsely => Some(self.setup.clock.coarse()),
             Start::Closely => Some(self.setup.clock.now()),
@@ -170,17 +172,18 @@ impl Breaker {
             }
             core.advance(now);
             if core.admit(now) {
-                return Ok(Ticket::counted(core.epoch, self.started()));
+                return Ok(Ticket::counted(core.epoch, self.started(word)));
             }
             if core.mode == Mode::ObserveOnly {
-                core.would_reject += 1;
+                core.would_reject = core.would_reject.saturating_add(1);
                 return Ok(Ticket::uncounted(true));
             }
-            let reason = match core.state {
+            let state = core.state();
+            let reason = match state {
                 State::Open { .. } => RejectionReason::Open,
                 State::Closed | State::HalfOpen { .. } => RejectionReason::NoPlace,
             };
-            Err(Rejection::new(reason, core.state.until()))
+            Err(Rejection::new(reason, state.until()))
         })
     }
 
@@ -197,18 +200,24 @@ impl Breaker {
                 return Settlement::Counted;
             }
         }
-        self.settle_slow(ticket, outcome, latency)
+        self.settle_slow(word, ticket, outcome, latency)
     }
 
     #[inline(never)]
-    fn settle_slow(&self, ticket: Ticket, outcome: Outcome, latency: Option<Duration>) -> Settlement {
+    fn settle_slow(
+        &self,
+        word: Word,
+        ticket: Ticket,
+        outcome: Outcome,
+        latency: Option<Duration>,
+    ) -> Settlement {
         if !ticket.is_counted() {
             return Settlement::NotCounted;
         }
         let now = Now::of(&*self.setup.clock);
         let latency = || {
             latency.or_else(|| {
-                let started = ticket.started().filter(|_| self.start == Start::Closely)?;
+                let started = ticket.started().filter(|_| word.start() == Start::Closely)?;
                 Some(now.get().since(started))
             })
         };
@@ -229,7 +238,8 @@ impl Breaker {
             core.settle(outcome, latency(), &now);
             Settlement::Counted
         } else {
-            core.stale += u64::from(matches!(outcome, Outcome::Success | Outcome::Failure));
+            core.stale =
+                core.stale.saturating_add(matches!(outcome, Outcome::Success | Outcome::Failure).into());
             Settlement::Stale
         };
         self.unlock(core);
@@ -280,11 +290,11 @@ impl Breaker {
         let mut telling = Telling { breaker: self, ended: false };
         while let Some(mut event) = core.next_event() {
             drop(core);
-            event.name.clone_from(&self.name);
-            tracing::debug!(name = self.name(), epoch = event.epoch, "{event}");
+            event.name = self.name();
+            tracing::debug!(name = event.name.as_deref(), epoch = event.epoch, "{event}");
             for observer in &*self.setup.observers {
                 if panic::catch_unwind(AssertUnwindSafe(|| observer.on_event(&event))).is_err() {
-                    tracing::error!(name = self.name(), "an observer panicked at: {event}");
+                    tracing::error!(name = event.name.as_deref(), "an observer panicked at: {event}");
                 }
             }
             core = lock(&self.core);
@@ -308,17 +318,6 @@ impl Drop for Telling<'_> {
     }
 }
 
-/// When calls began.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Start {
-    /// Nothing asks.
-    Unread,
-    /// For whether a call was abandoned late, a tick of the system more or less does not matter.
-    Coarsely,
-    /// For the latency of the call.
-    Closely,
-}
-
 /// Why a strategy in charge rejects calls without being asked.
 fn refusal(word: Word) -> Option<RejectionReason> {
     match (word.mode(), word.circuit()) {
@@ -331,7 +330,7 @@ fn refusal(word: Word) -> Option<RejectionReason> {
 impl fmt::Debug for Breaker {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Breaker")
-            .field("name", &self.name)
+            .field("name", &self.name())
             .field("state", &self.state())
             .field("mode", &self.mode())
             .field("blueprint", &self.setup.blueprint)

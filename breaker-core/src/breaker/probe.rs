@@ -1,7 +1,7 @@
 //! Probes: test requests by which an open circuit learns that its remote is well again.
 
 use super::{Breaker, Settlement};
-use crate::{Circuit, Mode, ProbePlan, State};
+use crate::{Circuit, Mode, ProbePlan};
 
 /// A probe that has begun. It remembers the epoch, so that a verdict that comes late counts for nothing.
 /// Dropping it takes nothing away.
@@ -32,7 +32,7 @@ impl Breaker {
         }
         self.locked(|core, now| {
             core.advance(now);
-            let open = matches!(core.state, State::Open { .. });
+            let open = core.circuit() == Circuit::Open;
             let wanted = open && matches!(core.mode, Mode::Automatic | Mode::ObserveOnly);
             Some((core.strategy.probe_plan().filter(|_| wanted)?, core.epoch))
         })

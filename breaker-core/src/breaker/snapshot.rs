@@ -64,9 +64,10 @@ pub struct Snapshot {
     pub at: Timestamp,
     /// The counts of the present window.
     pub tally: Tally,
-    /// Results that came after the state they belonged to had ended, since the breaker was built.
+    /// Results that came after the state they belonged to had ended, since the breaker was built; at most
+    /// [`u32::MAX`].
     pub stale: u64,
-    /// Calls that passed only because the breaker was [observing](Mode::ObserveOnly).
+    /// Calls that passed only because the breaker was [observing](Mode::ObserveOnly); at most [`u32::MAX`].
     pub would_reject: u64,
     /// Whatever else the strategy shows.
     pub detail: Value,
@@ -108,7 +109,7 @@ impl Breaker {
         let now = self.setup.clock.now();
         let state = core.strategy.state_at(now);
         // What is due begins with all places free, unless someone has entered it in the meantime.
-        let due = core.state.until().is_some_and(|at| now >= at);
+        let due = core.state().until().is_some_and(|at| now >= at);
         let full = !due && core.word().is_full();
         let until = state.until().filter(|at| *at > now);
         Status { circuit: state.circuit(), mode: core.mode, full, until }.under_control()
@@ -123,10 +124,11 @@ impl Breaker {
 
     /// Everything about the breaker. Changes nothing.
     pub fn snapshot(&self) -> Snapshot {
+        let name = self.name();
         let core = lock(&self.core);
         let at = self.setup.clock.now();
         Snapshot {
-            name: self.name.clone(),
+            name,
             strategy: self.setup.blueprint.name(),
             state: core.strategy.state_at(at),
             mode: core.mode,
@@ -134,8 +136,8 @@ impl Breaker {
             since: core.since,
             at,
             tally: core.strategy.tally(at),
-            stale: core.stale,
-            would_reject: core.would_reject,
+            stale: core.stale.into(),
+            would_reject: core.would_reject.into(),
             detail: core.strategy.detail(at),
         }
     }

@@ -18,9 +18,9 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    Breaker, BreakerBuilder, BuildError, CallError, Change, Circuit, Event, EventKind, Evidence, ManualClock,
-    Mode, Now, Outcome, ProbePlan, Reason, RejectionReason, Report, Settlement, State, Strategy, Tally, Tick,
-    Timestamp,
+    Attendant, Breaker, BreakerBuilder, BuildError, CallError, Change, Circuit, Event, EventKind, Evidence,
+    ManualClock, Mode, Now, Outcome, ProbePlan, Reason, RejectionReason, Report, Settlement, State, Strategy,
+    Tally, Tick, Timestamp,
     config::{StrategyConfig, Violations},
 };
 

@@ -17,3 +17,38 @@ fn a_breaker_and_its_parts_show_what_they_are_about() {
     let owned = breaker.acquire_owned().unwrap();
     assert!(format!("{owned:?}").starts_with("OwnedPermit { ticket: "), "{owned:?}");
 }
+
+/// Who owns many circuits, and knows what they are called.
+struct Owner;
+
+impl Attendant for Owner {
+    fn circuit_changed(self: Arc<Self>) {}
+
+    fn name(&self) -> Option<Arc<str>> {
+        Some("of the owner".into())
+    }
+}
+
+#[test]
+fn a_breaker_without_a_name_is_called_what_its_attendant_calls_it() {
+    let bench = Bench::new();
+    assert_eq!(bench.breaker.name(), None);
+    let owner: Arc<dyn Attendant> = Arc::new(Owner);
+    bench.breaker.attend(Arc::downgrade(&owner));
+    assert_eq!(bench.breaker.name().as_deref(), Some("of the owner"));
+    assert_eq!(bench.breaker.snapshot().name.as_deref(), Some("of the owner"));
+    bench.breaker.force_open();
+    assert_eq!(bench.seen.lock().unwrap()[0].name.as_deref(), Some("of the owner"));
+    drop(owner);
+    assert_eq!(bench.breaker.name(), None, "nobody is left to tell");
+
+    let named = Breaker::builder(TwoStrikes { probed: false }).name("its own").build().unwrap();
+    let owner: Arc<dyn Attendant> = Arc::new(Owner);
+    named.attend(Arc::downgrade(&owner));
+    assert_eq!(named.name().as_deref(), Some("its own"));
+}
+
+#[test]
+fn a_breaker_takes_little_room() {
+    assert!(size_of::<Breaker>() <= 128, "{}", size_of::<Breaker>());
+}
