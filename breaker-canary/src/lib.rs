@@ -6,4 +6,4 @@ mod worker;
 
 pub use clock::TokioClock;
 pub use strategy::{CanaryRateThreshold, CanaryRateThresholdKeys, InitialState, SlidingWindowType};
-pub use worker::{CanaryWorker, CanaryWorkerBuilder, Probe, Registration};
+pub use worker::{Attendance, Attended, CanaryWorker, CanaryWorkerBuilder, Line, Notes, Probe, Registration};

@@ -4,6 +4,7 @@ use breaker_core::Clock;
 use tokio::time::sleep;
 
 use super::{
+    attended::Attended,
     circuits::Circuits,
     line::{Hearing, News},
 };
@@ -12,7 +13,7 @@ use super::{
 const BATCH: usize = 256;
 
 /// Attends to the circuits that it hears of, until nobody can tell it of any.
-pub(super) async fn attend<T: Send + Sync + 'static>(mut circuits: Circuits<T>, mut hearing: Hearing<T>) {
+pub(super) async fn attend<T: Attended>(mut circuits: Circuits<T>, mut hearing: Hearing<T>) {
     let mut batch = Vec::new();
     loop {
         let next = circuits.next_due().map(|due| due.since(circuits.clock.now()));
@@ -22,8 +23,8 @@ pub(super) async fn attend<T: Send + Sync + 'static>(mut circuits: Circuits<T>, 
                 0 => return,
                 _ => for news in batch.drain(..) {
                     match news {
-                        News::LookAt(entry) => circuits.look(&entry),
-                        News::Gone(number) => circuits.forget(number),
+                        News::LookAt(owner) => circuits.look(&owner),
+                        News::Gone(address) => circuits.forget(address),
                     }
                     // One after another, so that those for whom there is room are no crowd.
                     circuits.knock();

@@ -10,7 +10,13 @@ use std::{
 use breaker_core::{Breaker, Circuit, Clock, ProbePlan, ProbeTicket, Timestamp};
 use tokio::task::{AbortHandle, JoinSet};
 
-use super::{Probe, registration::Entry, round::round, spread::Spread};
+use super::{
+    Probe,
+    attended::Attended,
+    line::{Address, Line, address},
+    round::round,
+    spread::Spread,
+};
 use crate::TokioClock;
 
 /// After a strategy has panicked under the worker's hands.
@@ -20,19 +26,20 @@ pub(super) struct Circuits<T> {
     pub(super) clock: TokioClock,
     /// The rounds under way, and some that were cut and have not ended yet.
     pub(super) rounds: JoinSet<Ended>,
+    line: Line<T>,
     probe: Arc<dyn Probe<T>>,
     spread: Spread,
-    /// By the number of their registration. Closed circuits are not here.
-    known: HashMap<u64, Attended<T>>,
+    /// By the address of their owners, which stays theirs as long as one of them is here. Closed circuits are not.
+    known: HashMap<Address, Case<T>>,
     /// When something is to be done, and about whom.
-    due: BTreeSet<(Timestamp, u64)>,
+    due: BTreeSet<(Timestamp, Address)>,
     /// Whose round is due, and waits for others to end. Some have no need of one any more.
-    queue: VecDeque<u64>,
+    queue: VecDeque<Address>,
     rounds_begun: u64,
 }
 
-struct Attended<T> {
-    entry: Weak<Entry<T>>,
+struct Case<T> {
+    owner: Weak<T>,
     task: Task,
 }
 
@@ -52,7 +59,7 @@ enum Stage {
 
 /// The verdict of a round of probes.
 pub(super) struct Ended {
-    number: u64,
+    address: Address,
     round: u64,
     healthy: bool,
 }
@@ -60,11 +67,12 @@ pub(super) struct Ended {
 /// A strategy panicked.
 struct Panicked;
 
-impl<T: Send + Sync + 'static> Circuits<T> {
-    pub(super) fn new(probe: Arc<dyn Probe<T>>, spread: Spread) -> Self {
+impl<T: Attended> Circuits<T> {
+    pub(super) fn new(line: Line<T>, probe: Arc<dyn Probe<T>>, spread: Spread) -> Self {
         Self {
             clock: TokioClock::new(),
             rounds: JoinSet::new(),
+            line,
             probe,
             spread,
             known: HashMap::new(),
@@ -80,34 +88,38 @@ impl<T: Send + Sync + 'static> Circuits<T> {
     }
 
     /// Finds out what is to be done about a circuit that may have changed.
-    pub(super) fn look(&mut self, entry: &Arc<Entry<T>>) {
-        entry.begin_look();
-        let breaker = &*entry.breaker;
+    pub(super) fn look(&mut self, owner: &Arc<T>) {
+        let (notes, breaker, at) = (owner.notes(), owner.breaker(), address(&**owner));
+        notes.begin_look();
+        if !notes.are_attended() {
+            // It was dismissed after it changed, and heard of before.
+            return self.forget(at);
+        }
         let Ok((plan, epoch, due_in)) = caught(|| (breaker.probe_plan(), breaker.epoch(), due_in(breaker)))
         else {
-            return self.look_later(entry);
+            return self.look_later(owner);
         };
         let now = self.clock.now();
         match (plan, due_in) {
-            (Some(_), _) if self.probes_in(entry.number, epoch) => {}
+            (Some(_), _) if self.probes_in(at, epoch) => {}
             (Some(plan), _) => {
-                self.forget(entry.number);
+                self.forget(at);
                 // Open, and open before, in another epoch: it started open or was reset. Else it has just been tripped.
-                let fresh = entry.was_open(true);
+                let fresh = notes.was_open(true);
                 let delay = if fresh {
                     self.spread.join_fresh(plan.interval)
                 } else {
                     self.spread.jittered(plan.interval)
                 };
                 let stage = Stage::Due { at: now + delay };
-                self.attend(entry, Task::Probe { plan, epoch, fresh, stage });
+                self.attend(owner, Task::Probe { plan, epoch, fresh, stage });
             }
             (None, due_in) => {
-                self.forget(entry.number);
-                entry.was_open(false);
-                entry.end_first_round();
+                self.forget(at);
+                notes.was_open(false);
+                self.line.end_first_round(owner);
                 if let Some(due_in) = due_in {
-                    self.attend(entry, Task::Look { at: now + due_in });
+                    self.attend(owner, Task::Look { at: now + due_in });
                 }
             }
         }
@@ -116,56 +128,55 @@ impl<T: Send + Sync + 'static> Circuits<T> {
     /// Does what is due, as far as there is room for it.
     pub(super) fn knock(&mut self) {
         let now = self.clock.now();
-        while let Some((at, number)) = self.due.pop_first() {
+        while let Some((at, address)) = self.due.pop_first() {
             if at > now {
-                self.due.insert((at, number));
+                self.due.insert((at, address));
                 break;
             }
-            match self.known.get_mut(&number) {
-                Some(Attended { task: Task::Probe { stage, .. }, .. }) => {
+            match self.known.get_mut(&address) {
+                Some(Case { task: Task::Probe { stage, .. }, .. }) => {
                     *stage = Stage::Queued;
-                    self.queue.push_back(number);
+                    self.queue.push_back(address);
                 }
-                Some(Attended { task: Task::Look { .. }, .. }) => self.look_again(number),
+                Some(Case { task: Task::Look { .. }, .. }) => self.look_again(address),
                 None => {}
             }
         }
         while self.rounds.len() < self.spread.at_once {
-            let Some(number) = self.queue.pop_front() else { return };
-            self.begin_round(number, now);
+            let Some(address) = self.queue.pop_front() else { return };
+            self.begin_round(address, now);
         }
     }
 
     /// A round of the circuit, unless it has no need of one any more.
-    fn begin_round(&mut self, number: u64, now: Timestamp) {
-        let Some(Attended { entry, task: Task::Probe { plan, fresh, stage: stage @ Stage::Queued, .. } }) =
-            self.known.get_mut(&number)
+    fn begin_round(&mut self, address: Address, now: Timestamp) {
+        let Some(Case { owner, task: Task::Probe { plan, fresh, stage: stage @ Stage::Queued, .. } }) =
+            self.known.get_mut(&address)
         else {
             return;
         };
         if std::mem::take(fresh) {
             self.spread.leave_fresh();
         }
-        let Some(entry) = entry.upgrade() else { return self.forget(number) };
-        match caught(|| entry.breaker.begin_probe()) {
+        let Some(owner) = owner.upgrade() else { return self.forget(address) };
+        match caught(|| owner.breaker().begin_probe()) {
             Ok(Some(ticket)) => {
                 self.rounds_begun += 1;
-                let (plan, round_number) = (*plan, self.rounds_begun);
-                let probing = round(Arc::clone(&self.probe), entry, plan);
-                let handle = self
-                    .rounds
-                    .spawn(async move { Ended { number, round: round_number, healthy: probing.await } });
+                let (plan, nth) = (*plan, self.rounds_begun);
+                let probing = round(Arc::clone(&self.probe), owner, plan);
+                let handle =
+                    self.rounds.spawn(async move { Ended { address, round: nth, healthy: probing.await } });
                 let next = now + self.spread.jittered(plan.interval);
-                *stage = Stage::Running { round: round_number, ticket, next, handle };
+                *stage = Stage::Running { round: nth, ticket, next, handle };
             }
-            Ok(None) => self.look_again(number),
-            Err(Panicked) => self.look_later(&entry),
+            Ok(None) => self.look_again(address),
+            Err(Panicked) => self.look_later(&owner),
         }
     }
 
     /// A round has a verdict.
-    pub(super) fn end_round(&mut self, Ended { number, round, healthy }: Ended) {
-        let Some(Attended { entry, task: Task::Probe { epoch, stage, .. } }) = self.known.get_mut(&number)
+    pub(super) fn end_round(&mut self, Ended { address, round, healthy }: Ended) {
+        let Some(Case { owner, task: Task::Probe { epoch, stage, .. } }) = self.known.get_mut(&address)
         else {
             return;
         };
@@ -177,30 +188,31 @@ impl<T: Send + Sync + 'static> Circuits<T> {
                 return;
             }
         };
-        let (epoch, Some(entry)) = (*epoch, entry.upgrade()) else { return self.forget(number) };
+        let (epoch, Some(owner)) = (*epoch, owner.upgrade()) else { return self.forget(address) };
         // A healthy verdict makes it half-open: if it is open when seen next, that was a trip.
-        entry.was_open(!healthy);
+        owner.notes().was_open(!healthy);
         let settled = caught(|| {
-            entry.breaker.finish_probe(ticket, healthy);
-            entry.breaker.epoch()
+            owner.breaker().finish_probe(ticket, healthy);
+            owner.breaker().epoch()
         });
         match settled {
-            Err(Panicked) => self.look_later(&entry),
+            Err(Panicked) => self.look_later(&owner),
             Ok(now_in) => {
-                entry.end_round();
+                owner.notes().end_round();
+                self.line.end_first_round(&owner);
                 if now_in == epoch {
                     *stage = Stage::Due { at: next };
-                    self.due.insert((next, number));
+                    self.due.insert((next, address));
                 } else {
-                    self.look(&entry);
+                    self.look(&owner);
                 }
             }
         }
     }
 
     /// Nothing more is to be done about the circuit, for all that is known.
-    pub(super) fn forget(&mut self, number: u64) {
-        let Some(Attended { task, .. }) = self.known.remove(&number) else { return };
+    pub(super) fn forget(&mut self, address: Address) {
+        let Some(Case { task, .. }) = self.known.remove(&address) else { return };
         if self.known.len() < self.known.capacity() / 8 {
             // After an outage of many: their room is not kept for the next one.
             self.known.shrink_to_fit();
@@ -208,7 +220,7 @@ impl<T: Send + Sync + 'static> Circuits<T> {
         }
         match task {
             Task::Look { at } => {
-                self.due.remove(&(at, number));
+                self.due.remove(&(at, address));
             }
             Task::Probe { fresh, stage, .. } => {
                 if fresh {
@@ -216,7 +228,7 @@ impl<T: Send + Sync + 'static> Circuits<T> {
                 }
                 match stage {
                     Stage::Due { at } => {
-                        self.due.remove(&(at, number));
+                        self.due.remove(&(at, address));
                     }
                     Stage::Running { handle, .. } => handle.abort(),
                     Stage::Queued => {}
@@ -225,35 +237,35 @@ impl<T: Send + Sync + 'static> Circuits<T> {
         }
     }
 
-    fn attend(&mut self, entry: &Arc<Entry<T>>, task: Task) {
+    fn attend(&mut self, owner: &Arc<T>, task: Task) {
         if let Task::Look { at } | Task::Probe { stage: Stage::Due { at }, .. } = &task {
-            self.due.insert((*at, entry.number));
+            self.due.insert((*at, address(&**owner)));
         }
-        self.known.insert(entry.number, Attended { entry: Arc::downgrade(entry), task });
+        self.known.insert(address(&**owner), Case { owner: Arc::downgrade(owner), task });
     }
 
-    fn look_again(&mut self, number: u64) {
-        match self.known.get(&number).and_then(|attended| attended.entry.upgrade()) {
-            Some(entry) => {
-                self.forget(number);
-                self.look(&entry);
+    fn look_again(&mut self, address: Address) {
+        match self.known.get(&address).and_then(|case| case.owner.upgrade()) {
+            Some(owner) => {
+                self.forget(address);
+                self.look(&owner);
             }
-            None => self.forget(number),
+            None => self.forget(address),
         }
     }
 
-    fn look_later(&mut self, entry: &Arc<Entry<T>>) {
+    fn look_later(&mut self, owner: &Arc<T>) {
         tracing::error!("a strategy panicked while it was probed; its circuit is looked at again soon");
-        self.forget(entry.number);
-        entry.was_open(false);
-        entry.end_first_round();
+        self.forget(address(&**owner));
+        owner.notes().was_open(false);
+        self.line.end_first_round(owner);
         let at = self.clock.now() + PANIC_PAUSE;
-        self.attend(entry, Task::Look { at });
+        self.attend(owner, Task::Look { at });
     }
 
-    fn probes_in(&self, number: u64, epoch: u64) -> bool {
-        match self.known.get(&number) {
-            Some(Attended { task: Task::Probe { epoch: present, .. }, .. }) => *present == epoch,
+    fn probes_in(&self, address: Address, epoch: u64) -> bool {
+        match self.known.get(&address) {
+            Some(Case { task: Task::Probe { epoch: present, .. }, .. }) => *present == epoch,
             _ => false,
         }
     }

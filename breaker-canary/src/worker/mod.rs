@@ -5,6 +5,7 @@
 //! hangs or panics hurts nobody else.
 
 mod attend;
+mod attended;
 mod circuits;
 mod line;
 mod probe;
@@ -20,9 +21,19 @@ use std::{any::type_name, fmt, sync::Arc};
 use breaker_core::Breaker;
 use tokio::task::JoinSet;
 
-pub use self::{probe::Probe, registration::Registration};
+pub use self::{
+    attended::{Attended, Notes},
+    line::Line,
+    probe::Probe,
+    registration::Registration,
+};
 
-use self::{attend::attend, circuits::Circuits, line::Line, spread::Spread};
+use self::{
+    attend::attend,
+    circuits::Circuits,
+    registration::{ByTarget, Entry},
+    spread::Spread,
+};
 
 /// How many rounds of probes run side by side unless told otherwise.
 const ROUNDS_AT_ONCE: usize = 64;
@@ -40,11 +51,9 @@ const ROUNDS_AT_ONCE: usize = 64;
 /// - Closed circuits, and those whose strategy wants no probes, never wake it.
 ///
 /// Dropping the worker ends all of its work at once. It needs a tokio runtime with time enabled.
-pub struct CanaryWorker<T> {
-    line: Arc<Line<T>>,
-    /// Aborted when dropped.
-    task: JoinSet<()>,
-}
+///
+/// It keeps what belongs to a circuit. Where circuits have owners that can keep it themselves, use an [`Attendance`].
+pub struct CanaryWorker<T: Send + Sync + 'static>(Attendance<Entry<T>>);
 
 impl<T: Send + Sync + 'static> CanaryWorker<T> {
     /// A worker that sends `probe`s.
@@ -68,16 +77,56 @@ impl<T: Send + Sync + 'static> CanaryWorker<T> {
     /// [attendant](Breaker::attend), so register a circuit with one worker at a time: one that it was registered with
     /// before hears of no more changes.
     pub fn register(&self, target: T, breaker: Arc<Breaker>) -> Registration<T> {
-        Registration::new(target, breaker, Arc::clone(&self.line))
+        Registration::new(target, breaker, self.0.line.clone())
     }
 }
 
-impl<T> fmt::Debug for CanaryWorker<T> {
+impl<T: Send + Sync + 'static> fmt::Debug for CanaryWorker<T> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("CanaryWorker")
             .field("target", &type_name::<T>())
-            .field("tasks", &self.task.len())
+            .field("tasks", &self.0.task.len())
             .finish_non_exhaustive()
+    }
+}
+
+/// What a [`CanaryWorker`] does, for circuits whose owners keep what belongs to them: eight bytes each, beside a
+/// [`Line`] that all of them may share.
+///
+/// Dropping it ends all of its work at once. It needs a tokio runtime with time enabled.
+pub struct Attendance<T> {
+    line: Line<T>,
+    /// Aborted when dropped.
+    task: JoinSet<()>,
+}
+
+impl<T: Attended> Attendance<T> {
+    /// A worker that sends `probe`s, and has no circuits yet. Up to 64 rounds of probes run at a time.
+    ///
+    /// # Panics
+    ///
+    /// Outside of a tokio runtime.
+    pub fn spawn(probe: Arc<dyn Probe<T>>) -> Self {
+        Self::begin(probe, Spread::new(ROUNDS_AT_ONCE, fastrand::Rng::new()))
+    }
+
+    fn begin(probe: Arc<dyn Probe<T>>, spread: Spread) -> Self {
+        let (line, hearing) = Line::new();
+        let circuits = Circuits::new(line.clone(), probe, spread);
+        let mut task = JoinSet::new();
+        task.spawn(attend(circuits, hearing));
+        Self { line, task }
+    }
+
+    /// How the worker is told of circuits.
+    pub fn line(&self) -> &Line<T> {
+        &self.line
+    }
+}
+
+impl<T> fmt::Debug for Attendance<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Attendance").field("owner", &type_name::<T>()).finish_non_exhaustive()
     }
 }
 
@@ -108,12 +157,9 @@ impl<T: Send + Sync + 'static> CanaryWorkerBuilder<T> {
     ///
     /// Outside of a tokio runtime.
     pub fn spawn(self) -> CanaryWorker<T> {
-        let (line, hearing) = Line::new();
         let rng = self.seed.map_or_else(fastrand::Rng::new, fastrand::Rng::with_seed);
-        let circuits = Circuits::new(self.probe, Spread::new(self.rounds_at_once, rng));
-        let mut task = JoinSet::new();
-        task.spawn(attend(circuits, hearing));
-        CanaryWorker { line, task }
+        let spread = Spread::new(self.rounds_at_once, rng);
+        CanaryWorker(Attendance::begin(Arc::new(ByTarget(self.probe)), spread))
     }
 }
 

@@ -3,6 +3,7 @@
 mod cancel;
 mod crowd;
 mod life;
+mod owners;
 mod rounds;
 
 use std::{

@@ -33,11 +33,11 @@ async fn a_worker_dropped_at_any_point_leaves_nothing_behind() {
     for answer in [Answer::Never, Answer::Unhealthy, Answer::HealthyAfter(Duration::from_millis(300))] {
         for polls in 0..30 {
             let remotes = Remotes::all(answer);
-            let probe = Arc::clone(&remotes) as Arc<dyn Probe<u32>>;
-            let circuits = Circuits::new(probe, Spread::new(1, fastrand::Rng::with_seed(7)));
+            let probe = Arc::new(ByTarget(Arc::clone(&remotes) as Arc<dyn Probe<u32>>));
             let (line, hearing) = Line::new();
+            let circuits = Circuits::new(line.clone(), probe, Spread::new(1, fastrand::Rng::with_seed(7)));
             let registrations: Vec<_> = (0..3)
-                .map(|remote| Registration::new(remote, remotes.breaker(json!({})), Arc::clone(&line)))
+                .map(|remote| Registration::new(remote, remotes.breaker(json!({})), line.clone()))
                 .collect();
             // Its work never ends by itself, but there may be nothing left to wake it for.
             let work =

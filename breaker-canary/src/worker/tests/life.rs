@@ -13,9 +13,9 @@ use crate::CanaryRateThresholdKeys;
 #[tokio::test(start_paused = true)]
 async fn a_worker_with_nothing_open_is_never_woken() {
     let remotes = Remotes::all(Answer::Healthy);
-    let circuits =
-        Circuits::new(Arc::clone(&remotes) as Arc<dyn Probe<u32>>, Spread::new(1, fastrand::Rng::new()));
     let (line, hearing) = Line::new();
+    let probe = Arc::new(ByTarget(Arc::clone(&remotes) as Arc<dyn Probe<u32>>));
+    let circuits = Circuits::new(line.clone(), probe, Spread::new(1, fastrand::Rng::new()));
     let polls = Arc::new(AtomicUsize::new(0));
     let counter = Arc::clone(&polls);
     let _task = tokio::spawn(async move {
