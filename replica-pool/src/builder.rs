@@ -3,7 +3,7 @@ use std::{
     sync::{Arc, Mutex},
 };
 
-use breaker_canary::{CanaryWorker, Probe, TokioClock};
+use breaker_canary::{Attendance, Probe, TokioClock};
 use breaker_core::{Breaker, BreakerBuilder, Clock, Event, Observer, config::Blueprint};
 use tokio::{runtime::Handle, sync::Notify};
 
@@ -13,7 +13,7 @@ use crate::{
     directory::Directory,
     gateway::{Bound, Source},
     hedge::Hedging,
-    outlook::Changes,
+    kin::Kin,
     partition::Partition,
     pool::Owner,
     probe::ReplicaProbe,
@@ -120,13 +120,13 @@ impl<A: Address, H: Send + Sync + 'static, S> PoolBuilder<A, H, S> {
         }
         let circuits_changed = Arc::new(Notify::new());
         let canaries = self.probe.filter(|_| blueprint.wants_probes());
-        let canaries = canaries.map(|probe| CanaryWorker::spawn(Arc::new(ReplicaProbe(probe))));
+        let canaries = canaries.map(|probe| Attendance::spawn(Arc::new(ReplicaProbe(probe)) as _));
         let clock = self.clock.unwrap_or_else(|| Arc::new(TokioClock::new()));
-        let changes = Arc::<Changes>::default();
+        let kin = Arc::new(Kin::new(canaries.as_ref().map(|canaries| canaries.line().clone())));
         let tell = {
-            let (changes, waiters) = (Arc::clone(&changes), Arc::clone(&circuits_changed));
+            let (kin, waiters) = (Arc::clone(&kin), Arc::clone(&circuits_changed));
             move |_: &Event| {
-                changes.note();
+                kin.changes.note();
                 waiters.notify_waiters();
             }
         };
@@ -140,7 +140,7 @@ impl<A: Address, H: Send + Sync + 'static, S> PoolBuilder<A, H, S> {
             config: self.config,
             breakers: self.observers.into_iter().fold(breakers, BreakerBuilder::observer),
             clock,
-            changes,
+            kin,
             connector: self.connector,
             directory: Directory::new(),
             canaries: Mutex::new(canaries),

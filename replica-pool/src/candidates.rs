@@ -116,7 +116,7 @@ impl<'s, A: Address, H: Send + Sync + 'static> Candidates<'s, A, H> {
         choose: impl FnOnce(&mut dyn Iterator<Item = (usize, View)>) -> R,
     ) -> (R, Option<(RefreshReason, Request)>) {
         let shared = &self.partition.shared;
-        let (changes, now) = (shared.changes.count(), shared.now());
+        let (changes, now) = (shared.kin.changes.count(), shared.now());
         let (mut overdue, mut settled_until) = (false, Timestamp::MAX);
         let untried =
             self.set.replicas().iter().enumerate().filter(|(index, _)| !self.tried.contains(*index));

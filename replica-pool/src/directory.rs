@@ -5,37 +5,46 @@ use std::{
     collections::{HashSet, VecDeque},
     fmt,
     hash::{Hash, Hasher},
-    sync::{Arc, Mutex, MutexGuard, PoisonError},
+    sync::{
+        Arc, Mutex, MutexGuard, PoisonError,
+        atomic::{AtomicU32, AtomicU64, Ordering},
+    },
     time::Duration,
 };
 
 use breaker_core::Timestamp;
 
-use crate::{Address, Replica, replica::Watch};
+use crate::{Address, Replica};
 
 /// An address that left and comes back within this time finds its old circuit: flapping heals nothing.
 pub(crate) const REMEMBERED: Duration = Duration::from_secs(60);
 
-/// How long a replica stays, by the directory's book.
-pub(crate) struct Stay<A, H> {
+/// How long a replica stays, by the directory's book, which is written under the directory's lock alone.
+#[derive(Debug, Default)]
+pub(crate) struct Stay {
     /// In how many sets it is.
-    uses: u32,
-    left_at: Timestamp,
-    /// Its place with the canary worker, while it is in a set.
-    watch: Option<Watch<A, H>>,
+    uses: AtomicU32,
+    /// In nanoseconds.
+    left_at: AtomicU64,
 }
 
-impl<A, H> Stay<A, H> {
-    pub(crate) const fn new() -> Self {
-        Self { uses: 0, left_at: Timestamp::ZERO, watch: None }
+impl Stay {
+    /// Says whether it was in none before.
+    pub(crate) fn enter(&self) -> bool {
+        self.uses.fetch_add(1, Ordering::Relaxed) == 0
     }
 
-    pub(crate) fn watch(&self) -> Option<&Watch<A, H>> {
-        self.watch.as_ref()
+    /// Says whether it is in none now.
+    pub(crate) fn leave(&self, now: Timestamp) -> bool {
+        let left = self.uses.load(Ordering::Relaxed).saturating_sub(1);
+        self.uses.store(left, Ordering::Relaxed);
+        self.left_at.store(now.as_nanos(), Ordering::Relaxed);
+        left == 0
     }
 
     fn is_forgotten(&self, now: Timestamp) -> bool {
-        self.uses == 0 && now.since(self.left_at) >= REMEMBERED
+        let left_at = Timestamp::from_nanos(self.left_at.load(Ordering::Relaxed));
+        self.uses.load(Ordering::Relaxed) == 0 && now.since(left_at) >= REMEMBERED
     }
 }
 
@@ -72,18 +81,13 @@ impl<A: Address, H> PartialEq for Entry<A, H> {
 
 impl<A: Address, H> Eq for Entry<A, H> {}
 
-impl<A: Address, H> Directory<A, H> {
+impl<A: Address, H: Send + Sync + 'static> Directory<A, H> {
     pub(crate) fn new() -> Self {
         Self { known: Mutex::new(Known { entries: HashSet::new(), left: VecDeque::new() }) }
     }
 
     /// The replica at `address`, for one more set.
-    pub(crate) fn enter(
-        &self,
-        address: &A,
-        make: impl FnOnce() -> Arc<Replica<A, H>>,
-        watch: impl FnOnce(&Arc<Replica<A, H>>) -> Option<Watch<A, H>>,
-    ) -> Arc<Replica<A, H>> {
+    pub(crate) fn enter(&self, address: &A, make: impl FnOnce() -> Arc<Replica<A, H>>) -> Arc<Replica<A, H>> {
         let mut known = self.lock();
         let replica = match known.entries.get(address) {
             Some(Entry(replica)) => Arc::clone(replica),
@@ -93,12 +97,7 @@ impl<A: Address, H> Directory<A, H> {
                 replica
             }
         };
-        let mut stay = replica.stay();
-        if stay.uses == 0 {
-            stay.watch = watch(&replica);
-        }
-        stay.uses += 1;
-        drop(stay);
+        replica.enter();
         replica
     }
 
@@ -106,12 +105,7 @@ impl<A: Address, H> Directory<A, H> {
     pub(crate) fn leave(&self, address: &A, now: Timestamp) {
         let mut known = self.lock();
         let Some(Entry(replica)) = known.entries.get(address) else { return };
-        let mut stay = replica.stay();
-        stay.uses = stay.uses.saturating_sub(1);
-        if stay.uses == 0 {
-            (stay.left_at, stay.watch) = (now, None);
-            drop(stay);
-            replica.drop_handle();
+        if replica.leave(now) {
             known.left.push_back((now, address.clone()));
         }
     }
@@ -127,13 +121,15 @@ impl<A: Address, H> Directory<A, H> {
             }
         }
     }
+}
 
+impl<A, H> Directory<A, H> {
     fn lock(&self) -> MutexGuard<'_, Known<A, H>> {
         self.known.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-impl<A: Address, H> fmt::Debug for Directory<A, H> {
+impl<A, H> fmt::Debug for Directory<A, H> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Directory").field("entries", &self.lock().entries.len()).finish()
     }

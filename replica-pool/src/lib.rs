@@ -13,6 +13,7 @@ mod error;
 mod gateway;
 mod health;
 mod hedge;
+mod kin;
 mod lease;
 mod order;
 mod outlook;

@@ -1,7 +1,4 @@
-use std::{
-    net::SocketAddr,
-    sync::{Arc, Weak},
-};
+use std::{net::SocketAddr, sync::Arc};
 
 use async_trait::async_trait;
 use breaker_canary::Probe;
@@ -22,13 +19,12 @@ impl Probe<SocketAddr> for TcpProbe {
     }
 }
 
-/// A pool's probe, for a worker that does not keep what it probes.
+/// A pool's probe, for the worker that probes its replicas.
 pub(crate) struct ReplicaProbe<A>(pub(crate) Arc<dyn Probe<A>>);
 
 #[async_trait]
-impl<A: Address, H: Send + Sync + 'static> Probe<Weak<Replica<A, H>>> for ReplicaProbe<A> {
-    async fn probe(&self, replica: &Weak<Replica<A, H>>) -> bool {
-        let Some(replica) = replica.upgrade() else { return false };
+impl<A: Address, H: Send + Sync + 'static> Probe<Replica<A, H>> for ReplicaProbe<A> {
+    async fn probe(&self, replica: &Replica<A, H>) -> bool {
         self.0.probe(replica.address()).await
     }
 }

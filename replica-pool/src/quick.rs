@@ -51,7 +51,7 @@ impl<A: Address, H: Send + Sync + 'static> Partition<A, H> {
     /// Whether any replica of the first rank may be taken without a look at everybody.
     #[inline]
     fn is_settled(&self, set: &ReplicaSet<A, H>) -> bool {
-        set.outlook.holds(self.shared.changes.count(), || self.shared.clock.coarse())
+        set.outlook.holds(self.shared.kin.changes.count(), || self.shared.clock.coarse())
     }
 
     #[inline]

@@ -1,33 +1,31 @@
 use std::{
     fmt,
+    future::Future,
     sync::{
-        Arc, Mutex, MutexGuard, PoisonError, Weak,
+        Arc, Weak,
         atomic::{AtomicBool, AtomicU64, Ordering},
     },
     time::Duration,
 };
 
 use arc_swap::ArcSwapOption;
-use breaker_canary::Registration;
-use breaker_core::{Breaker, Timestamp};
+use breaker_canary::{Attended, Notes};
+use breaker_core::{Attendant, Breaker, Timestamp};
 
 use crate::{
     Address, HealthStatus,
     directory::Stay,
     health::{Health, HealthEpoch, Mark},
-    outlook::Changes,
+    kin::Kin,
     waiting::Waiting,
 };
-
-/// A replica's place with the canary worker, which does not keep the replica.
-pub(crate) type Watch<A, H> = Registration<Weak<Replica<A, H>>>;
 
 /// One remote: its address, its circuit, its health, and whatever a connector opened to it.
 ///
 /// A replica that stays in its set over a refresh stays this very object, so a late result finds it.
 pub struct Replica<A, H = ()> {
     address: A,
-    breaker: Arc<Breaker>,
+    breaker: Breaker,
     health: Health,
     handle: ArcSwapOption<H>,
     /// When an answer of the gateway reset the circuit last, in nanoseconds; 0: never.
@@ -35,20 +33,20 @@ pub struct Replica<A, H = ()> {
     opening: AtomicBool,
     /// The calls that wait for it, where the settings look at them.
     waiting: Option<Box<Waiting>>,
-    /// Where a change of its rank is noted.
-    changes: Arc<Changes>,
-    stay: Mutex<Stay<A, H>>,
+    kin: Arc<Kin<A, H>>,
+    notes: Notes,
+    stay: Stay,
 }
 
-impl<A: Address, H> Replica<A, H> {
+impl<A: Address, H: Send + Sync + 'static> Replica<A, H> {
     pub(crate) fn new(
         address: A,
-        breaker: Arc<Breaker>,
+        breaker: Breaker,
         waiting: Option<Box<Waiting>>,
-        changes: Arc<Changes>,
-    ) -> Self {
+        kin: Arc<Kin<A, H>>,
+    ) -> Arc<Self> {
         let health = Health::new(breaker.clock().now());
-        Self {
+        let this = Arc::new(Self {
             address,
             breaker,
             health,
@@ -56,18 +54,51 @@ impl<A: Address, H> Replica<A, H> {
             reset_at: AtomicU64::new(0),
             opening: AtomicBool::new(false),
             waiting,
-            changes,
-            stay: Mutex::new(Stay::new()),
+            kin,
+            notes: Notes::new(),
+            stay: Stay::default(),
+        });
+        let attendant: Weak<Self> = Arc::downgrade(&this);
+        this.breaker.attend(attendant);
+        this
+    }
+
+    /// In one more set from now on. To be called under the directory's lock.
+    pub(crate) fn enter(self: &Arc<Self>) {
+        if self.stay.enter()
+            && let Some(canaries) = &self.kin.canaries
+        {
+            canaries.attend(self);
         }
     }
 
+    /// In one set less. Says whether that was the last one. To be called under the directory's lock.
+    pub(crate) fn leave(&self, now: Timestamp) -> bool {
+        let was_last = self.stay.leave(now);
+        if was_last {
+            if let Some(canaries) = &self.kin.canaries {
+                canaries.dismiss(self);
+            }
+            self.drop_handle();
+        }
+        was_last
+    }
+
+    /// Completes when the first probes of its circuit are through; `None` if nobody need wait for them.
+    pub(crate) fn first_round(self: &Arc<Self>) -> Option<impl Future<Output = ()> + Send + use<A, H>> {
+        let canaries = self.kin.canaries.as_ref()?;
+        (!canaries.first_round_done(self)).then(|| canaries.first_round(self))
+    }
+}
+
+impl<A: Address, H> Replica<A, H> {
     /// Where it lives.
     pub fn address(&self) -> &A {
         &self.address
     }
 
     /// Its circuit, to look at, or to take manual control of.
-    pub fn breaker(&self) -> &Arc<Breaker> {
+    pub fn breaker(&self) -> &Breaker {
         &self.breaker
     }
 
@@ -82,9 +113,9 @@ impl<A: Address, H> Replica<A, H> {
         self.handle.load_full()
     }
 
-    /// What the directory holds of it.
-    pub(crate) fn stay(&self) -> MutexGuard<'_, Stay<A, H>> {
-        self.stay.lock().unwrap_or_else(PoisonError::into_inner)
+    /// By the directory's book.
+    pub(crate) fn stay(&self) -> &Stay {
+        &self.stay
     }
 
     /// Closed under no manual control, with nothing against it: of the first rank whatever the settings are. Others may be
@@ -109,7 +140,7 @@ impl<A: Address, H> Replica<A, H> {
             && self.health.connected(epoch, self.breaker.clock().now())
             && before.rank() > 0
         {
-            self.changes.note();
+            self.kin.changes.note();
         }
     }
 
@@ -133,7 +164,7 @@ impl<A: Address, H> Replica<A, H> {
     pub(crate) fn failed(&self, epoch: HealthEpoch, bound: Duration) -> bool {
         let news = self.health.failed(epoch, self.breaker.clock().now(), bound);
         if news {
-            self.changes.note();
+            self.kin.changes.note();
             self.drop_handle();
         }
         news
@@ -144,7 +175,7 @@ impl<A: Address, H> Replica<A, H> {
     pub(crate) fn refuted(&self, seen: Mark) -> bool {
         let news = self.health.refuted(seen, self.breaker.clock().now());
         if news {
-            self.changes.note();
+            self.kin.changes.note();
             self.drop_handle();
         }
         news
@@ -154,7 +185,7 @@ impl<A: Address, H> Replica<A, H> {
     pub(crate) fn confirmed(&self, seen: Mark, validating: bool) -> bool {
         let news = self.health.confirmed(seen, validating, self.breaker.clock().now());
         if news {
-            self.changes.note();
+            self.kin.changes.note();
         }
         news && validating
     }
@@ -184,6 +215,29 @@ impl<A: Address, H> Replica<A, H> {
     }
 }
 
+impl<A: Address, H: Send + Sync + 'static> Attended for Replica<A, H> {
+    fn breaker(&self) -> &Breaker {
+        &self.breaker
+    }
+
+    fn notes(&self) -> &Notes {
+        &self.notes
+    }
+}
+
+impl<A: Address, H: Send + Sync + 'static> Attendant for Replica<A, H> {
+    fn circuit_changed(self: Arc<Self>) {
+        if let Some(canaries) = &self.kin.canaries {
+            canaries.changed(Arc::clone(&self));
+        }
+    }
+
+    /// Rendered when it is told: a text for each of many replicas takes more than its address.
+    fn name(&self) -> Option<Arc<str>> {
+        Some(self.address.to_string().into())
+    }
+}
+
 impl<A: fmt::Debug, H> fmt::Debug for Replica<A, H> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Replica")
@@ -203,8 +257,8 @@ mod tests {
     #[test]
     fn a_handle_is_kept_only_while_the_epoch_lasts_in_which_it_was_opened() {
         const BOUND: Duration = Duration::from_secs(60);
-        let breaker = Arc::new(Breaker::builder(NonResilient::default()).build().unwrap());
-        let replica = Replica::<u8, u8>::new(1, breaker, None, Arc::default());
+        let breaker = Breaker::builder(NonResilient::default()).build().unwrap();
+        let replica = Replica::<u8, u8>::new(1, breaker, None, Arc::new(Kin::new(None)));
         let epoch = replica.mark().epoch();
         replica.keep(epoch, || Arc::new(1));
         assert_eq!(replica.handle().as_deref(), Some(&1));

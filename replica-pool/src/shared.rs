@@ -1,18 +1,18 @@
 use std::{
     fmt,
-    sync::{Arc, Mutex, PoisonError, Weak},
+    sync::{Arc, Mutex, PoisonError},
 };
 
-use breaker_canary::CanaryWorker;
+use breaker_canary::Attendance;
 use breaker_core::{Breaker, BreakerBuilder, Clock, Now};
 
 use crate::{
-    Address, Connector, Replica, config::PoolConfig, directory::Directory, hedge::Hedging, order::View,
-    outlook::Changes, tasks::Tasks, validation::Validator, waiting::Waiting,
+    Address, Connector, Replica, config::PoolConfig, directory::Directory, hedge::Hedging, kin::Kin,
+    order::View, tasks::Tasks, validation::Validator, waiting::Waiting,
 };
 
 /// Who probes the replicas of a pool.
-type Canaries<A, H> = CanaryWorker<Weak<Replica<A, H>>>;
+type Canaries<A, H> = Attendance<Replica<A, H>>;
 
 /// What all partitions of a pool share.
 pub(crate) struct Shared<A, H> {
@@ -20,7 +20,7 @@ pub(crate) struct Shared<A, H> {
     /// What the replicas' breakers are made of.
     pub(crate) breakers: BreakerBuilder,
     pub(crate) clock: Arc<dyn Clock>,
-    pub(crate) changes: Arc<Changes>,
+    pub(crate) kin: Arc<Kin<A, H>>,
     pub(crate) connector: Option<Arc<dyn Connector<A, H>>>,
     pub(crate) directory: Directory<A, H>,
     /// `None` without a probe, and once the pool is gone.
@@ -40,15 +40,8 @@ impl<A: Address, H: Send + Sync + 'static> Shared<A, H> {
             let looked_at = self.config.suspect_after().is_some() || self.hedging.is_some();
             looked_at.then(|| Box::new(Waiting::new()))
         };
-        let make = || {
-            let (breaker, changes) = (Arc::new(self.breaker(address)), Arc::clone(&self.changes));
-            Arc::new(Replica::new(address.clone(), breaker, waiting(), changes))
-        };
-        let watch = |replica: &Arc<Replica<A, H>>| {
-            let canaries = self.canaries.lock().unwrap_or_else(PoisonError::into_inner);
-            Some(canaries.as_ref()?.register(Arc::downgrade(replica), Arc::clone(replica.breaker())))
-        };
-        self.directory.enter(address, make, watch)
+        let make = || Replica::new(address.clone(), self.breaker(), waiting(), Arc::clone(&self.kin));
+        self.directory.enter(address, make)
     }
 
     /// The present instant, for one look at replicas.
@@ -67,8 +60,8 @@ impl<A: Address, H: Send + Sync + 'static> Shared<A, H> {
         self.canaries.lock().unwrap_or_else(PoisonError::into_inner).take();
     }
 
-    fn breaker(&self, address: &A) -> Breaker {
-        match self.breakers.clone().name(address.to_string()).build() {
+    fn breaker(&self) -> Breaker {
+        match self.breakers.clone().build() {
             Ok(breaker) => breaker,
             // The pool's builder has checked that somebody probes, and nothing else can fail.
             Err(error) => unreachable!("{error}"),

@@ -290,7 +290,10 @@ impl Breaker {
         let mut telling = Telling { breaker: self, ended: false };
         while let Some(mut event) = core.next_event() {
             drop(core);
-            event.name = self.name();
+            event.name = panic::catch_unwind(AssertUnwindSafe(|| self.name())).unwrap_or_else(|_| {
+                tracing::error!("an attendant panicked when it was asked for the name of its circuit");
+                None
+            });
             tracing::debug!(name = event.name.as_deref(), epoch = event.epoch, "{event}");
             for observer in &*self.setup.observers {
                 if panic::catch_unwind(AssertUnwindSafe(|| observer.on_event(&event))).is_err() {

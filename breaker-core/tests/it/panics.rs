@@ -9,7 +9,8 @@ use std::{
 };
 
 use breaker_core::{
-    Breaker, Change, Circuit, Event, Now, Outcome, Report, Settlement, State, Strategy, Tick, Timestamp,
+    Attendant, Breaker, Change, Circuit, Event, Now, Outcome, Report, Settlement, State, Strategy, Tick,
+    Timestamp,
     config::{NonResilient, StrategyConfig, Violations},
 };
 use serde::Serialize;
@@ -120,4 +121,27 @@ fn a_log_that_panics_does_not_silence_the_events_after_it() {
         breaker.disable();
     });
     assert_eq!(*told.lock().unwrap(), [3, 4]);
+}
+
+/// What it calls its circuit can't be written down.
+struct Speechless;
+
+impl Attendant for Speechless {
+    fn circuit_changed(self: Arc<Self>) {}
+
+    fn name(&self) -> Option<Arc<str>> {
+        panic!("no words for it")
+    }
+}
+
+#[test]
+fn an_event_whose_circuit_nobody_can_name_is_told_without_a_name() {
+    let seen = Arc::new(Mutex::new(Vec::new()));
+    let log = Arc::clone(&seen);
+    let note = move |event: &Event| log.lock().unwrap().push((event.epoch, event.name.clone()));
+    let breaker = Breaker::builder(NonResilient::default()).observer(Arc::new(note)).build().unwrap();
+    let attendant: Arc<dyn Attendant> = Arc::new(Speechless);
+    breaker.attend(Arc::downgrade(&attendant));
+    breaker.force_open();
+    assert_eq!(*seen.lock().unwrap(), [(2, None)]);
 }

@@ -2,7 +2,6 @@
 
 use std::{error::Error, sync::Arc, time::Duration};
 
-use breaker_canary::Registration;
 use breaker_core::RejectionReason;
 use futures::future::{join_all, select_all};
 use tokio::time::{sleep, timeout};
@@ -46,11 +45,7 @@ where
                 if refusals.contains(&None) {
                     return true;
                 }
-                let first_round = |replica: &Arc<Replica<A, H>>| {
-                    let stay = replica.stay();
-                    stay.watch().filter(|watch| !watch.first_round_done()).map(Registration::first_round)
-                };
-                let first_rounds: Vec<_> = set.replicas().iter().filter_map(first_round).collect();
+                let first_rounds: Vec<_> = set.replicas().iter().filter_map(Replica::first_round).collect();
                 let probed = first_rounds.is_empty();
                 if probed && !refusals.contains(&Some(RejectionReason::NoPlace)) {
                     return false;

@@ -91,13 +91,19 @@ async fn a_pool_recovers_by_itself_where_there_is_a_refresh_interval() {
     assert_eq!(bench.addresses(), ["A"]);
 }
 
-/// An address that can't be written down the first time.
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+/// An address that can't be looked up.
+#[derive(Clone, Debug, PartialEq, Eq)]
 struct Unspeakable;
 
-impl std::fmt::Display for Unspeakable {
-    fn fmt(&self, _: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+impl std::hash::Hash for Unspeakable {
+    fn hash<S: std::hash::Hasher>(&self, _: &mut S) {
         panic!("unspeakable")
+    }
+}
+
+impl std::fmt::Display for Unspeakable {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("unspeakable")
     }
 }
 
