@@ -161,7 +161,7 @@ impl<A: Address, H: Send + Sync + 'static> PoolBuilder<A, H, Unpartitioned<A>> {
     /// See [`BuildError`].
     pub fn build(self) -> Result<ReplicaPool<A, H>, BuildError> {
         let (owner, Unpartitioned(source)) = self.owner()?;
-        let partition = Partition::new(Arc::clone(&owner.shared), source, None);
+        let partition = Partition::new(Arc::clone(&owner.shared), source);
         partition.begin();
         Ok(ReplicaPool::new(owner, partition))
     }

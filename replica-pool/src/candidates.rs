@@ -128,7 +128,7 @@ impl<'s, A: Address, H: Send + Sync + 'static> Candidates<'s, A, H> {
         });
         let chosen = choose(&mut views);
         if self.tried.is_empty() {
-            let short_at = self.set.short_since.map_or(Timestamp::MAX, |since| since + SHORT);
+            let short_at = self.set.short_since().map_or(Timestamp::MAX, |since| since + SHORT);
             self.set.outlook.settle(changes, settled_until.min(short_at));
         }
         (chosen, self.partition.look_after(self.set, overdue))

@@ -7,7 +7,7 @@ use std::{
     hash::{Hash, Hasher},
     sync::{
         Arc, Mutex, MutexGuard, PoisonError,
-        atomic::{AtomicU32, AtomicU64, Ordering},
+        atomic::{AtomicU32, Ordering},
     },
     time::Duration,
 };
@@ -24,8 +24,8 @@ pub(crate) const REMEMBERED: Duration = Duration::from_secs(60);
 pub(crate) struct Stay {
     /// In how many sets it is.
     uses: AtomicU32,
-    /// In nanoseconds.
-    left_at: AtomicU64,
+    /// How often it has left the last of them, as far as that is remembered.
+    departures: AtomicU32,
 }
 
 impl Stay {
@@ -34,17 +34,19 @@ impl Stay {
         self.uses.fetch_add(1, Ordering::Relaxed) == 0
     }
 
-    /// Says whether it is in none now.
-    pub(crate) fn leave(&self, now: Timestamp) -> bool {
+    /// Says whether it is in none now. That is a departure.
+    pub(crate) fn leave(&self) -> bool {
         let left = self.uses.load(Ordering::Relaxed).saturating_sub(1);
         self.uses.store(left, Ordering::Relaxed);
-        self.left_at.store(now.as_nanos(), Ordering::Relaxed);
+        if left == 0 {
+            self.departures.fetch_add(1, Ordering::Relaxed);
+        }
         left == 0
     }
 
-    fn is_forgotten(&self, now: Timestamp) -> bool {
-        let left_at = Timestamp::from_nanos(self.left_at.load(Ordering::Relaxed));
-        self.uses.load(Ordering::Relaxed) == 0 && now.since(left_at) >= REMEMBERED
+    /// The oldest departure is too old to matter. Says whether the replica does not either: it was the last one.
+    fn forget_departure(&self) -> bool {
+        self.departures.fetch_sub(1, Ordering::Relaxed) == 1 && self.uses.load(Ordering::Relaxed) == 0
     }
 }
 
@@ -105,7 +107,7 @@ impl<A: Address, H: Send + Sync + 'static> Directory<A, H> {
     pub(crate) fn leave(&self, address: &A, now: Timestamp) {
         let mut known = self.lock();
         let Some(Entry(replica)) = known.entries.get(address) else { return };
-        if replica.leave(now) {
+        if replica.leave() {
             known.left.push_back((now, address.clone()));
         }
     }
@@ -116,7 +118,7 @@ impl<A: Address, H: Send + Sync + 'static> Directory<A, H> {
         while let Some((_, address)) =
             known.left.pop_front_if(|(left_at, _)| now.since(*left_at) >= REMEMBERED)
         {
-            if known.entries.get(&address).is_some_and(|Entry(replica)| replica.stay().is_forgotten(now)) {
+            if known.entries.get(&address).is_some_and(|Entry(replica)| replica.stay().forget_departure()) {
                 known.entries.remove(&address);
             }
         }

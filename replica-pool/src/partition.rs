@@ -29,16 +29,10 @@ pub(crate) struct Partition<A, H> {
     pub(crate) refresher: Refresher,
     /// Held while the set changes; true once the partition is no more.
     pub(crate) retired: Mutex<bool>,
-    /// Tells that the gateway no longer knows the partition; `None` where there is no routing map.
-    on_vanished: Option<Box<dyn Fn() + Send + Sync>>,
 }
 
 impl<A: Address, H: Send + Sync + 'static> Partition<A, H> {
-    pub(crate) fn new(
-        shared: Arc<Shared<A, H>>,
-        source: Arc<dyn Source<A>>,
-        on_vanished: Option<Box<dyn Fn() + Send + Sync>>,
-    ) -> Arc<Self> {
+    pub(crate) fn new(shared: Arc<Shared<A, H>>, source: Arc<dyn Source<A>>) -> Arc<Self> {
         let fixed = source.fixed();
         let this = Arc::new_cyclic(|home| Self {
             shared,
@@ -47,7 +41,6 @@ impl<A: Address, H: Send + Sync + 'static> Partition<A, H> {
             set: ArcSwap::from_pointee(ReplicaSet::empty(Weak::clone(home), fixed.is_some())),
             refresher: Refresher::new(),
             retired: Mutex::new(false),
-            on_vanished,
         });
         if let Some(addresses) = fixed {
             this.replace(&addresses);
@@ -77,14 +70,12 @@ impl<A: Address, H: Send + Sync + 'static> Partition<A, H> {
 
     /// Whether a routing map leads here.
     pub(crate) fn is_routed(&self) -> bool {
-        self.on_vanished.is_some()
+        self.source.is_routed()
     }
 
     /// The gateway no longer knows the partition.
     pub(crate) fn vanished(&self) -> GatewayError {
-        if let Some(on_vanished) = &self.on_vanished {
-            on_vanished();
-        }
+        self.source.vanished();
         GatewayError::NoSuchPartition
     }
 
@@ -121,7 +112,7 @@ impl<A: Address, H: Send + Sync + 'static> Partition<A, H> {
         set: &ReplicaSet<A, H>,
         overdue: bool,
     ) -> Option<(RefreshReason, Request)> {
-        let short = || set.short_since.is_some_and(|since| self.now().since(since) >= SHORT);
+        let short = || set.short_since().is_some_and(|since| self.now().since(since) >= SHORT);
         let reason = if overdue {
             RefreshReason::UnhealthyTooLong
         } else if short() {

@@ -103,9 +103,9 @@ impl<A: Address, H: Send + Sync + 'static> Partition<A, H> {
         let short = shared.config.target_replicas().is_some_and(|target| addresses.len() < target);
         // An answer that is still too short starts the time anew.
         let short_since =
-            short.then(|| old.short_since.filter(|since| now.since(*since) < SHORT).unwrap_or(now));
+            short.then(|| old.short_since().filter(|since| now.since(*since) < SHORT).unwrap_or(now));
         let as_before = same_order || shared.config.order() == Order::Shuffled;
-        if !changed && as_before && short_since == old.short_since {
+        if !changed && as_before && short_since == old.short_since() {
             return false;
         }
         // Those who stay enter before they leave, so that nothing of theirs ends in between.

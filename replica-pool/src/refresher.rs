@@ -38,10 +38,10 @@ pub(crate) trait Question: Send + Sync + Sized + 'static {
             return Request::Closed;
         }
         state.forced |= reason.is_forced();
-        if state.running && state.asleep.take().is_some() {
+        if state.running && std::mem::take(&mut state.asleep) {
             // Nobody but the pool itself wanted to know, and later.
             state.calm_down(self.clock().now());
-            self.refresher().woken.notify_one();
+            self.refresher().news.notify_waiters();
             return Request::Run { number: state.begun, started: true };
         }
         if state.running {
@@ -59,13 +59,16 @@ pub(crate) trait Question: Send + Sync + Sized + 'static {
     }
 }
 
+/// Numbers questions about one thing. There is at most one in a second, so that they last for a century.
+pub(crate) type Number = u32;
+
 /// What became of a request for fresh answers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Request {
     /// What is known is newer than what the caller saw, or can't change: there is nothing to wait for.
     Served,
     /// The question of this number answers it.
-    Run { number: u64, started: bool },
+    Run { number: Number, started: bool },
     /// Nobody asks any more: what was asked for is gone.
     Closed,
 }
@@ -74,31 +77,29 @@ pub(crate) enum Request {
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Ended {
     /// The number of the last question that has ended; 0 before the first.
-    number: u64,
+    number: Number,
     /// Why it brought nothing.
     pub(crate) error: Option<GatewayError>,
 }
 
 impl Ended {
     /// How all questions end that nobody asks any more.
-    pub(crate) const CLOSED: Self = Self { number: u64::MAX, error: Some(GatewayError::NoSuchPartition) };
+    pub(crate) const CLOSED: Self = Self { number: Number::MAX, error: Some(GatewayError::NoSuchPartition) };
 }
 
 /// When the gateway may be asked, and how that went.
 #[derive(Debug)]
 pub(crate) struct Refresher {
     state: Mutex<State>,
-    /// A question has ended, or no more will be asked.
+    /// A question has ended, no more will be asked, or someone wants to know what the pool meant to ask for later.
     news: Notify,
-    /// Someone wants to know what the pool meant to ask for later.
-    woken: Notify,
 }
 
 #[derive(Debug)]
 struct State {
-    /// Questions begun so far; the present one's number while running.
-    begun: u64,
     ended: Ended,
+    /// Questions begun so far; the present one's number while running.
+    begun: Number,
     running: bool,
     stopped: bool,
     /// Something failed after the present question was asked: ask once more.
@@ -109,8 +110,9 @@ struct State {
     not_before: Timestamp,
     /// The pauses between questions that nobody but the pool itself wants answered.
     own_pause: Pause,
-    /// When the next one of those is due, until then or until somebody else wants to know.
-    asleep: Option<Timestamp>,
+    /// The next question is one of those. It is due at `own_due`, unless somebody else wants to know before.
+    asleep: bool,
+    own_due: Timestamp,
 }
 
 /// A pause that grows from a second to fifteen. Only its step is kept: there may be many partitions.
@@ -162,15 +164,15 @@ impl Refresher {
                 pause: Pause::default(),
                 not_before: Timestamp::ZERO,
                 own_pause: Pause::default(),
-                asleep: None,
+                asleep: false,
+                own_due: Timestamp::ZERO,
             }),
             news: Notify::new(),
-            woken: Notify::new(),
         }
     }
 
     /// Waits until question `number` has ended. Cancel safe.
-    pub(crate) async fn wait(&self, number: u64) -> Ended {
+    pub(crate) async fn wait(&self, number: Number) -> Ended {
         loop {
             // Listening comes before looking, so that nothing is missed.
             let news = self.news.notified();
@@ -201,9 +203,11 @@ impl Refresher {
     /// Sleeps until the next question is due.
     async fn sleep(&self, clock: &dyn Clock) {
         loop {
+            // Listening comes before looking, so that nothing is missed.
+            let news = self.news.notified();
             let due = {
                 let state = self.lock();
-                state.asleep.unwrap_or(state.not_before)
+                if state.asleep { state.own_due } else { state.not_before }
             };
             // A timer would take until the next millisecond.
             let left = due.since(clock.now());
@@ -214,12 +218,12 @@ impl Refresher {
                 // In order: the same events make the same history.
                 biased;
                 () = time::sleep(left) => break,
-                () = self.woken.notified() => {}
+                () = news => {}
             }
         }
         // What failed before the question that follows, it answers.
         let mut state = self.lock();
-        (state.again, state.asleep) = (false, None);
+        (state.again, state.asleep) = (false, false);
     }
 
     fn lock(&self) -> MutexGuard<'_, State> {
@@ -272,7 +276,10 @@ async fn ask_again<Q: Question>(question: &Arc<Q>) {
         }
         state.begun += 1;
         state.forced = again;
-        state.asleep = (!again).then(|| state.not_before.max(now + jitter(state.own_pause.trip())));
+        state.asleep = !again;
+        if state.asleep {
+            state.own_due = state.not_before.max(now + jitter(state.own_pause.trip()));
+        }
     }
 }
 

@@ -73,8 +73,8 @@ impl<A: Address, H: Send + Sync + 'static> Replica<A, H> {
     }
 
     /// In one set less. Says whether that was the last one. To be called under the directory's lock.
-    pub(crate) fn leave(&self, now: Timestamp) -> bool {
-        let was_last = self.stay.leave(now);
+    pub(crate) fn leave(&self) -> bool {
+        let was_last = self.stay.leave();
         if was_last {
             if let Some(canaries) = &self.kin.canaries {
                 canaries.dismiss(self);
@@ -250,9 +250,16 @@ impl<A: fmt::Debug, H> fmt::Debug for Replica<A, H> {
 
 #[cfg(test)]
 mod tests {
+    use std::net::SocketAddr;
+
     use breaker_core::config::NonResilient;
 
     use super::*;
+
+    #[test]
+    fn a_replica_takes_little_room() {
+        assert!(size_of::<Replica<SocketAddr>>() <= 216, "{}", size_of::<Replica<SocketAddr>>());
+    }
 
     #[test]
     fn a_handle_is_kept_only_while_the_epoch_lasts_in_which_it_was_opened() {

@@ -10,13 +10,14 @@ use std::{
 };
 
 use arc_swap::ArcSwapOption;
+use async_trait::async_trait;
 use breaker_core::Clock;
 use futures::future::join_all;
 use tokio::time::timeout;
 
 use crate::{
     Address, GatewayError, PartitionGateway, RefreshReason, Refreshed, RoutingMap,
-    gateway::Bound,
+    gateway::Source,
     partition::Partition,
     refresher::{Question, Refresher, Request},
     route::{Asked, Leg},
@@ -140,16 +141,8 @@ impl<K: Key, P: PartitionId, A: Address, H: Send + Sync + 'static> Router<K, P, 
     fn partition(&self, table: &Table<K, P, A, H>, index: usize) -> Arc<Partition<A, H>> {
         table.cells[index].partition(|| {
             let partition = table.map.partitions()[index].clone();
-            let source = Arc::new(Bound { partition, gateway: Arc::clone(&self.gateway) as Arc<_> });
-            let router = Weak::clone(&self.itself);
-            let on_vanished = move || {
-                // Whoever tells this has not been retired: the present map still leads there.
-                if let Some(router) = router.upgrade() {
-                    let version = router.table().map(|table| table.map.version());
-                    let _ = router.ask_for_map(version, RefreshReason::Gone);
-                }
-            };
-            Partition::new(Arc::clone(&self.shared), source, Some(Box::new(on_vanished)))
+            let source = Routed { router: Weak::clone(&self.itself), partition };
+            Partition::new(Arc::clone(&self.shared), Arc::new(source))
         })
     }
 
@@ -215,6 +208,37 @@ impl<K: Key, P: PartitionId, A: Address, H: Send + Sync + 'static> Router<K, P, 
         });
         if timeout(HEAD_START, join_all(found)).await.is_err() {
             tracing::warn!("a new routing map is used before all of its partitions have replicas");
+        }
+    }
+}
+
+/// A partition that the map leads to, to ask the gateway for.
+struct Routed<K, P, A: Address, H: Send + Sync + 'static> {
+    router: Weak<Router<K, P, A, H>>,
+    partition: P,
+}
+
+#[async_trait]
+impl<K: Key, P: PartitionId, A: Address, H: Send + Sync + 'static> Source<A> for Routed<K, P, A, H> {
+    async fn addresses(&self) -> Result<Vec<A>, GatewayError> {
+        // The router is not kept while the gateway thinks.
+        let gateway = self.router.upgrade().map(|router| Arc::clone(&router.gateway));
+        gateway.ok_or(GatewayError::NoSuchPartition)?.addresses(&self.partition).await
+    }
+
+    fn fixed(&self) -> Option<Vec<A>> {
+        self.router.upgrade()?.gateway.fixed(&self.partition)
+    }
+
+    fn is_routed(&self) -> bool {
+        true
+    }
+
+    fn vanished(&self) {
+        // Whoever tells this has not been retired: the present map still leads there.
+        if let Some(router) = self.router.upgrade() {
+            let version = router.table().map(|table| table.map.version());
+            let _ = router.ask_for_map(version, RefreshReason::Gone);
         }
     }
 }

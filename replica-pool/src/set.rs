@@ -12,8 +12,8 @@ use crate::{Replica, outlook::Outlook, partition::Partition};
 pub struct ReplicaSet<A, H = ()> {
     version: u64,
     replicas: Box<[Arc<Replica<A, H>>]>,
-    /// Since when the set has been smaller than it should be.
-    pub(crate) short_since: Option<Timestamp>,
+    /// Since when the set has been smaller than it should be; `Timestamp::MAX`: it is not.
+    short_since: Timestamp,
     /// Whose replicas they are.
     home: Weak<Partition<A, H>>,
     /// The addresses can't change.
@@ -27,7 +27,7 @@ impl<A, H> ReplicaSet<A, H> {
         Self {
             version: 0,
             replicas: Box::default(),
-            short_since: None,
+            short_since: Timestamp::MAX,
             home,
             fixed,
             outlook: Outlook::default(),
@@ -42,12 +42,18 @@ impl<A, H> ReplicaSet<A, H> {
         short_since: Option<Timestamp>,
     ) -> Self {
         let (home, fixed) = (Weak::clone(&self.home), self.fixed);
+        let short_since = short_since.unwrap_or(Timestamp::MAX);
         Self { version, replicas: replicas.into(), short_since, home, fixed, outlook: Outlook::default() }
     }
 
     /// Grows whenever a replica comes or goes. 0 before the first answer of the gateway.
     pub fn version(&self) -> u64 {
         self.version
+    }
+
+    /// Since when the set has been smaller than it should be.
+    pub(crate) fn short_since(&self) -> Option<Timestamp> {
+        (self.short_since != Timestamp::MAX).then_some(self.short_since)
     }
 
     /// The replicas, in the gateway's order.

@@ -18,6 +18,7 @@ pub(super) struct Setup {
     pub(super) clock: Arc<dyn Clock>,
     pub(super) observers: Vec<Arc<dyn Observer>>,
     pub(super) abandoned_after: Option<Duration>,
+    pub(super) name: Option<Arc<str>>,
     probed: bool,
 }
 
@@ -28,7 +29,6 @@ pub(super) struct Setup {
 #[must_use]
 pub struct BreakerBuilder {
     setup: Arc<Setup>,
-    name: Option<Arc<str>>,
     evidence: Option<Evidence>,
 }
 
@@ -40,9 +40,10 @@ impl Breaker {
             clock: Arc::new(MonotonicClock::new()),
             observers: Vec::new(),
             abandoned_after: None,
+            name: None,
             probed: false,
         };
-        BreakerBuilder { setup: Arc::new(setup), name: None, evidence: None }
+        BreakerBuilder { setup: Arc::new(setup), evidence: None }
     }
 }
 
@@ -52,10 +53,10 @@ impl BreakerBuilder {
         self
     }
 
-    /// A name for events and logs. Default: the one that its [attendant](Breaker::attend) has for it, if any.
-    pub fn name(mut self, name: impl Into<Arc<str>>) -> Self {
-        self.name = Some(name.into());
-        self
+    /// A name for events and logs, one of the settings that breakers of one builder share. Default: the one that its
+    /// [attendant](Breaker::attend) has for it, if any.
+    pub fn name(self, name: impl Into<Arc<str>>) -> Self {
+        self.setup(|setup| setup.name = Some(name.into()))
     }
 
     /// The clock to read. Default: a [`MonotonicClock`].
@@ -115,7 +116,6 @@ impl BreakerBuilder {
             gate: Gate::new(core.word(), core.state(), start),
             core: Mutex::new(core),
             changed: Notify::new(),
-            name: self.name.map(Box::new),
             setup,
         })
     }
@@ -125,7 +125,7 @@ impl std::fmt::Debug for BreakerBuilder {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("BreakerBuilder")
             .field("blueprint", &self.setup.blueprint)
-            .field("name", &self.name)
+            .field("name", &self.setup.name)
             .finish_non_exhaustive()
     }
 }

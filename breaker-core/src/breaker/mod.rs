@@ -60,15 +60,13 @@ pub struct Breaker {
     gate: Gate,
     core: Mutex<Core>,
     changed: Notify,
-    /// A word, since most have none.
-    name: Option<Box<Arc<str>>>,
     setup: Arc<Setup>,
 }
 
 impl Breaker {
     /// The name that it was built with, or else the one that its [attendant](Self::attend) has for it.
     pub fn name(&self) -> Option<Arc<str>> {
-        match &self.name {
+        match &self.setup.name {
             Some(name) => Some(Arc::clone(name)),
             None => self.attendant()?.name(),
         }

@@ -82,6 +82,14 @@ impl GatewayError {
 pub(crate) trait Source<A>: Send + Sync {
     async fn addresses(&self) -> Result<Vec<A>, GatewayError>;
     fn fixed(&self) -> Option<Vec<A>>;
+
+    /// Whether a routing map leads to the partition.
+    fn is_routed(&self) -> bool {
+        false
+    }
+
+    /// The gateway no longer knows the partition.
+    fn vanished(&self) {}
 }
 
 pub(crate) struct Bound<P, G: ?Sized> {

@@ -84,7 +84,7 @@ async fn play(order: &str, replicas: u16, seed: u64) -> u32 {
             assert!(!on_trial, "a trial would be due. {}", context());
             assert!(view.settled_until() > now, "it may change by now. {}", context());
         }
-        let short_at = set.short_since.map_or(Timestamp::MAX, |since| since + SHORT);
+        let short_at = set.short_since().map_or(Timestamp::MAX, |since| since + SHORT);
         assert!(now < short_at, "the set has been short for long. {}", context());
         let first_rank = |index: usize| views[index].rank(order) == 0;
         sick += u32::from(!(0..views.len()).all(first_rank));

@@ -15,21 +15,30 @@ use std::{
 
 use anyhow::{Context as _, ensure};
 use clap::Parser as _;
+use serde::de::DeserializeOwned;
 
 use options::Options;
 use run::{Row, check};
 
 fn main() -> anyhow::Result<ExitCode> {
     let options = Options::parse();
-    if let ([replicas], true) = (&options.replicas[..], options.json) {
+    if let [replicas] = options.replicas[..]
+        && (options.json || options.static_memory)
+    {
         let runtime = tokio::runtime::Builder::new_current_thread().enable_time().build()?;
-        println!("{}", serde_json::to_string(&runtime.block_on(run::run(&options, *replicas))?)?);
+        let report = if options.json {
+            serde_json::to_string(&runtime.block_on(run::run(&options, replicas))?)?
+        } else {
+            serde_json::to_string(&runtime.block_on(run::static_memory(replicas))?)?
+        };
+        println!("{report}");
         return Ok(ExitCode::SUCCESS);
     }
     let mut rows = Vec::new();
     for replicas in &options.replicas {
         eprintln!("{replicas} replicas …");
-        rows.push(apart(&options, *replicas)?);
+        let static_bytes = apart(&options, *replicas, "--static-memory")?;
+        rows.push(Row { static_bytes, ..apart(&options, *replicas, "--json")? });
     }
     table::print(&rows);
     let faults: Vec<_> = rows.iter().filter_map(|row| check(row).err()).collect();
@@ -38,7 +47,7 @@ fn main() -> anyhow::Result<ExitCode> {
 }
 
 /// One run in a process of its own.
-fn apart(options: &Options, replicas: u32) -> anyhow::Result<Row> {
+fn apart<R: DeserializeOwned>(options: &Options, replicas: u32, report: &str) -> anyhow::Result<R> {
     let Options { requests, seconds, probe, seed, .. } = options;
     let arguments = [
         ("--replicas", u64::from(replicas)),
@@ -49,7 +58,7 @@ fn apart(options: &Options, replicas: u32) -> anyhow::Result<Row> {
     ];
     let arguments = arguments.map(|(name, number)| format!("{name}={number}"));
     let program =
-        Command::new(env::current_exe()?).arg("--json").args(arguments).stderr(Stdio::inherit()).output();
+        Command::new(env::current_exe()?).arg(report).args(arguments).stderr(Stdio::inherit()).output();
     let output = program?;
     ensure!(output.status.success(), "the run with {replicas} replicas failed");
     serde_json::from_slice(&output.stdout).context("the run did not report")

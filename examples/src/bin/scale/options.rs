@@ -6,8 +6,8 @@ use clap::Parser;
 ///
 /// The program builds a store of partitions of four replicas each inside itself, with a gateway that answers
 /// from memory and probes that answer after a moment. Every replica has a circuit breaker of the strategy
-/// CANARY_RATE_THRESHOLD with its default settings, so all circuits start open. For each number of
-/// replicas it
+/// CANARY_RATE_THRESHOLD with its default settings, so all circuits start open. (Memory is measured with
+/// STATIC_THRESHOLD too, which a pool has unless told otherwise.) For each number of replicas it
 ///
 ///   start    uses every partition, and waits until all circuits are closed
 ///   idle     does nothing for a while, with all circuits closed
@@ -49,4 +49,8 @@ pub struct Options {
     /// One run, reported as JSON.
     #[arg(long)]
     pub json: bool,
+
+    /// The start of a run with STATIC_THRESHOLD: the memory for each replica, as JSON.
+    #[arg(long, conflicts_with = "json")]
+    pub static_memory: bool,
 }

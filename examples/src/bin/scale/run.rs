@@ -1,10 +1,17 @@
 //! One run: a store of so many replicas, from its start to the end of an outage.
 
-use std::{convert::Infallible, hint::black_box, net::SocketAddr, sync::atomic::Ordering, time::Duration};
+use std::{
+    convert::Infallible,
+    hint::black_box,
+    net::SocketAddr,
+    sync::{Arc, atomic::Ordering},
+    time::Duration,
+};
 
 use anyhow::{Context as _, ensure};
 use breaker_canary::CanaryRateThreshold;
-use breaker_core::{Circuit, Outcome};
+use breaker_core::{Circuit, Outcome, config::Blueprint};
+use breaker_static::StaticThreshold;
 use examples::process::resident;
 use futures::future::try_join_all;
 use replica_pool::{Judge, ReplicaPool, Verdict};
@@ -29,6 +36,8 @@ pub struct Row {
     pub replicas: u32,
     /// Resident memory for each replica, with its share of its partition and of the map.
     pub bytes: Option<f64>,
+    /// The same with the other strategy.
+    pub static_bytes: Option<f64>,
     /// Until every partition has its replicas, asked for one after another.
     pub found: f64,
     /// From then on until all circuits are closed.
@@ -72,27 +81,10 @@ pub async fn run(options: &Options, replicas: u32) -> anyhow::Result<Row> {
     let replicas = world.partitions * REPLICAS;
     let mut rng = fastrand::Rng::with_seed(options.seed);
 
-    // Start.
-    let (mut gauge, before) = (Gauge::new(), resident());
-    let pool = Pool::builder(Door(world.clone()))
-        .strategy(CanaryRateThreshold::default())
-        .probe(Door(world.clone()))
-        .build()?;
-    pool.ready().await?;
-    let mut parts = Vec::with_capacity(world.partitions as usize);
-    for key in world.keys() {
-        let part = pool.pool(&key).context("there is a routing map")?;
-        part.ready().await?;
-        parts.push(part);
-    }
-    let found = gauge.lap().wall.as_secs_f64();
-    timeout(PATIENCE, all_well(&parts)).await.context("some circuits never closed")?;
-    let start = gauge.lap().wall.as_secs_f64();
+    let mut gauge = Gauge::new();
+    let Started { pool, parts, bytes, found, start } =
+        begin(&world, CanaryRateThreshold::default().into()).await?;
     let start_in_flight = world.take_most_in_flight();
-    let bytes = resident().zip(before).map(|(now, before)| {
-        let handles = (size_of::<Partition>() * parts.capacity()) as u64;
-        now.saturating_sub(before).saturating_sub(handles) as f64 / f64::from(replicas)
-    });
 
     // Idle.
     sleep(Duration::from_secs(1)).await;
@@ -142,6 +134,7 @@ pub async fn run(options: &Options, replicas: u32) -> anyhow::Result<Row> {
     Ok(Row {
         replicas,
         bytes,
+        static_bytes: None,
         found,
         start,
         start_in_flight,
@@ -157,6 +150,43 @@ pub async fn run(options: &Options, replicas: u32) -> anyhow::Result<Row> {
         recovery,
         recovery_in_flight,
     })
+}
+
+/// The resident memory for each of so many replicas with the strategy that a pool has unless told otherwise.
+pub async fn static_memory(replicas: u32) -> anyhow::Result<Option<f64>> {
+    let world = World::new(replicas.div_ceil(REPLICAS), Duration::ZERO);
+    Ok(begin(&world, StaticThreshold::default().into()).await?.bytes)
+}
+
+/// A pool with all of its partitions in use and all circuits closed.
+struct Started {
+    pool: Pool,
+    parts: Vec<Partition>,
+    bytes: Option<f64>,
+    found: f64,
+    start: f64,
+}
+
+async fn begin(world: &Arc<World>, strategy: Blueprint) -> anyhow::Result<Started> {
+    let (mut gauge, before) = (Gauge::new(), resident());
+    let door = || Door(Arc::clone(world));
+    let pool = Pool::builder(door()).strategy(strategy).probe(door()).build()?;
+    pool.ready().await?;
+    let mut parts = Vec::with_capacity(world.partitions as usize);
+    for key in world.keys() {
+        let part = pool.pool(&key).context("there is a routing map")?;
+        part.ready().await?;
+        parts.push(part);
+    }
+    let found = gauge.lap().wall.as_secs_f64();
+    timeout(PATIENCE, all_well(&parts)).await.context("some circuits never closed")?;
+    let start = gauge.lap().wall.as_secs_f64();
+    let bytes = resident().zip(before).map(|(now, before)| {
+        let handles = (size_of::<Partition>() * parts.capacity()) as u64;
+        let taken = now.saturating_sub(before).saturating_sub(handles);
+        taken as f64 / f64::from(world.partitions * REPLICAS)
+    });
+    Ok(Started { pool, parts, bytes, found, start })
 }
 
 async fn calls(pool: &Pool, keys: &[u32]) -> anyhow::Result<()> {

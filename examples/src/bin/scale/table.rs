@@ -4,10 +4,9 @@ use crate::run::Row;
 
 type Line = (&'static str, fn(&Row) -> String);
 
-const LINES: [Line; 15] = [
-    ("memory for each replica", |row| {
-        row.bytes.map_or("unknown".to_owned(), |bytes| format!("{bytes:.0} B"))
-    }),
+const LINES: [Line; 16] = [
+    ("memory for each replica, STATIC_THRESHOLD", |row| bytes(row.static_bytes)),
+    ("memory for each replica, with canaries", |row| bytes(row.bytes)),
     ("start: all addresses found after", |row| seconds(row.found)),
     ("start: then, until all circuits are closed", |row| seconds(row.start)),
     ("start: most probes at a time", |row| row.start_in_flight.to_string()),
@@ -34,6 +33,10 @@ pub fn print(rows: &[Row]) {
     for (name, cell) in LINES {
         cells(name, rows.iter().map(cell).collect());
     }
+}
+
+fn bytes(bytes: Option<f64>) -> String {
+    bytes.map_or("unknown".to_owned(), |bytes| format!("{bytes:.0} B"))
 }
 
 fn seconds(seconds: f64) -> String {
