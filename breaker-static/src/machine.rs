@@ -137,11 +137,11 @@ impl Strategy for Machine {
         let Some(due) = self.state().until().filter(|until| now.get() >= *until) else {
             return Tick::SameEpoch;
         };
-        let (reason, tally, tick) = match self.phase {
-            Phase::HalfOpen(trial) => (Reason::LeaseExpired, trial.tally(), Tick::NewEpoch),
-            _ => (Reason::DelayPassed, Tally::default(), Tick::SameEpoch),
+        let (reason, tick) = match self.phase {
+            Phase::HalfOpen(_) => (Reason::LeaseExpired, Tick::NewEpoch),
+            _ => (Reason::DelayPassed, Tick::SameEpoch),
         };
-        self.enter(Phase::HalfOpen(Trial::starting(due)), reason, tally);
+        self.enter(Phase::HalfOpen(Trial::starting(due)), reason, Tally::default());
         tick
     }
 

@@ -23,7 +23,7 @@ use crate::{
 };
 
 /// Where the addresses of an undivided pool come from.
-pub struct Unpartitioned<A>(Arc<dyn Source<A>>);
+pub struct Unpartitioned<A>(Box<dyn Source<A>>);
 
 impl<A> fmt::Debug for Unpartitioned<A> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -47,7 +47,7 @@ pub struct PoolBuilder<A, H, S> {
 impl<A: Address, H: Send + Sync + 'static> ReplicaPool<A, H> {
     /// A pool of the replicas that `gateway` names.
     pub fn builder(gateway: impl Gateway<A>) -> PoolBuilder<A, H, Unpartitioned<A>> {
-        let source = Arc::new(Bound { partition: (), gateway: Arc::new(gateway) });
+        let source = Box::new(Bound { partition: (), gateway: Arc::new(gateway) });
         PoolBuilder::new(Unpartitioned(source))
     }
 }

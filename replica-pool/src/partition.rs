@@ -22,7 +22,7 @@ pub(crate) const SHORT: Duration = Duration::from_secs(600);
 
 pub(crate) struct Partition<A, H> {
     pub(crate) shared: Arc<Shared<A, H>>,
-    pub(crate) source: Arc<dyn Source<A>>,
+    pub(crate) source: Box<dyn Source<A>>,
     /// The addresses can't change: nothing is refreshed or marked.
     pub(crate) fixed: bool,
     pub(crate) set: ArcSwap<ReplicaSet<A, H>>,
@@ -32,7 +32,7 @@ pub(crate) struct Partition<A, H> {
 }
 
 impl<A: Address, H: Send + Sync + 'static> Partition<A, H> {
-    pub(crate) fn new(shared: Arc<Shared<A, H>>, source: Arc<dyn Source<A>>) -> Arc<Self> {
+    pub(crate) fn new(shared: Arc<Shared<A, H>>, source: Box<dyn Source<A>>) -> Arc<Self> {
         let fixed = source.fixed();
         let this = Arc::new_cyclic(|home| Self {
             shared,

@@ -258,7 +258,7 @@ mod tests {
 
     #[test]
     fn a_replica_takes_little_room() {
-        assert!(size_of::<Replica<SocketAddr>>() <= 216, "{}", size_of::<Replica<SocketAddr>>());
+        assert!(size_of::<Replica<SocketAddr>>() <= 200, "{}", size_of::<Replica<SocketAddr>>());
     }
 
     #[test]

@@ -142,7 +142,7 @@ impl<K: Key, P: PartitionId, A: Address, H: Send + Sync + 'static> Router<K, P, 
         table.cells[index].partition(|| {
             let partition = table.map.partitions()[index].clone();
             let source = Routed { router: Weak::clone(&self.itself), partition };
-            Partition::new(Arc::clone(&self.shared), Arc::new(source))
+            Partition::new(Arc::clone(&self.shared), Box::new(source))
         })
     }
 

@@ -19,7 +19,8 @@ pub(super) struct Machine {
     /// Empty unless the circuit is closed.
     window: Window,
     phase: Phase,
-    change: Change,
+    /// Why it is in this phase.
+    reason: Reason,
     /// How often in a row it opened, which decides how often it wants canaries.
     trips: u32,
     /// The window came from elsewhere, and was not judged by these rules yet.
@@ -30,15 +31,15 @@ impl Machine {
     pub(super) fn new(rules: Arc<Rules>, now: Timestamp) -> Self {
         let mut machine = Self {
             window: rules.window(),
-            phase: Phase::Closed,
-            change: Change::default(),
+            phase: Phase::Closed { decided: Tally::default() },
+            reason: Reason::default(),
             trips: 0,
             adopted: false,
             rules,
         };
         if machine.rules.starts_open() {
             machine.trips = 1;
-            machine.phase = machine.opened(now);
+            machine.phase = machine.opened(now, Tally::default());
         }
         machine
     }
@@ -69,29 +70,32 @@ impl Machine {
         } else if self.rules.fails_trial(trial.tally) {
             self.trip(Reason::TrialFailed, trial.tally, now.get());
         } else {
-            self.enter(Phase::Closed, Reason::TrialSucceeded, trial.tally);
+            self.enter(Phase::Closed { decided: trial.tally }, Reason::TrialSucceeded);
             self.trips = 0;
         }
     }
 
     fn trip(&mut self, reason: Reason, tally: Tally, at: Timestamp) {
         self.trips = self.trips.saturating_add(1);
-        self.enter(self.opened(at), reason, tally);
+        self.enter(self.opened(at, tally), reason);
     }
 
-    fn enter(&mut self, phase: Phase, reason: Reason, tally: Tally) {
-        if self.phase == Phase::Closed {
+    fn enter(&mut self, phase: Phase, reason: Reason) {
+        if self.is_closed() {
             self.window.clear();
         }
-        self.phase = phase;
-        self.change = Change { reason, tally };
+        (self.phase, self.reason) = (phase, reason);
+    }
+
+    fn is_closed(&self) -> bool {
+        matches!(self.phase, Phase::Closed { .. })
     }
 }
 
 impl Strategy for Machine {
     fn state(&self) -> State {
         match &self.phase {
-            Phase::Closed => State::Closed,
+            Phase::Closed { .. } => State::Closed,
             phase => self.state_of(phase),
         }
     }
@@ -107,18 +111,14 @@ impl Strategy for Machine {
         let Some(due) = self.due(self.phase, now.get()) else {
             return Tick::SameEpoch;
         };
-        let tally = match self.phase {
-            Phase::HalfOpen(trial) => trial.tally,
-            Phase::Closed | Phase::Open { .. } => Tally::default(),
-        };
         self.trips = self.trips.saturating_add(due.trips);
-        self.enter(due.phase, due.reason, tally);
+        self.enter(due.phase, due.reason);
         if due.reason == Reason::LeaseExpired { Tick::NewEpoch } else { Tick::SameEpoch }
     }
 
     fn admit(&mut self, now: &Now<'_>) -> bool {
         match self.phase {
-            Phase::Closed => true,
+            Phase::Closed { .. } => true,
             Phase::Open { .. } => false,
             Phase::HalfOpen(trial) if self.is_full(&trial) => false,
             Phase::HalfOpen(trial) => {
@@ -142,7 +142,7 @@ impl Strategy for Machine {
             }
         };
         match &self.phase {
-            Phase::Closed => self.count(failed, slow, now),
+            Phase::Closed { .. } => self.count(failed, slow, now),
             Phase::HalfOpen(trial) => self.judge(*trial, failed, slow, now),
             Phase::Open { .. } => {}
         }
@@ -150,7 +150,7 @@ impl Strategy for Machine {
 
     fn probed(&mut self, healthy: bool, now: &Now<'_>) {
         if healthy && matches!(self.phase, Phase::Open { .. }) {
-            self.enter(Phase::HalfOpen(Trial::starting(now.get())), Reason::ProbeHealthy, Tally::default());
+            self.enter(Phase::HalfOpen(Trial::starting(now.get())), Reason::ProbeHealthy);
         }
     }
 
@@ -163,7 +163,7 @@ impl Strategy for Machine {
     }
 
     fn steady(&self) -> bool {
-        self.phase == Phase::Closed && !self.rules.counts_slow_calls() && self.window.is_steady()
+        self.is_closed() && !self.rules.counts_slow_calls() && self.window.is_steady()
     }
 
     fn wants_latency(&self) -> bool {
@@ -171,12 +171,12 @@ impl Strategy for Machine {
     }
 
     fn change(&self) -> Change {
-        self.change
+        Change { reason: self.reason, tally: self.phase.decided() }
     }
 
     fn tally(&self, now: Timestamp) -> Tally {
         match self.at(now).0 {
-            Phase::Closed => self.window.tally(&now.into()),
+            Phase::Closed { .. } => self.window.tally(&now.into()),
             Phase::HalfOpen(trial) => trial.tally,
             Phase::Open { .. } => Tally::default(),
         }
@@ -201,13 +201,14 @@ impl Strategy for Machine {
                 self.trips = 0;
                 self.window.adopt(&evidence.samples, &now.into());
                 self.adopted = true;
-                Phase::Closed
+                Phase::Closed { decided: Tally::default() }
             }
             Circuit::Open => Phase::Open {
                 until: self
                     .rules
                     .wait_in_open()
                     .and_then(|wait| deadline(now, evidence.remaining.unwrap_or(wait).min(wait))),
+                decided: Tally::default(),
             },
             Circuit::HalfOpen => Phase::HalfOpen(Trial::starting(now)),
         };
@@ -216,7 +217,7 @@ impl Strategy for Machine {
     fn detail(&self, now: Timestamp) -> Value {
         let (phase, trips) = self.at(now);
         match phase {
-            Phase::Closed => Value::Null,
+            Phase::Closed { .. } => Value::Null,
             Phase::Open { .. } => {
                 let interval = self.rules.canary_interval(trips);
                 json!({ "canaryInterval": IsoDuration::from(interval), "trips": trips })

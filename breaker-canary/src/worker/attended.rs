@@ -1,10 +1,10 @@
 //! What a worker attends to.
 
-use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use breaker_core::Breaker;
 
-/// The owner of a circuit, with room for what a worker notes about it: eight bytes, where a
+/// The owner of a circuit, with room for what a worker notes about it: four bytes, where a
 /// [`Registration`](super::Registration) takes an object of its own.
 pub trait Attended: Send + Sync + 'static {
     /// The circuit. Build it with [`probed`](breaker_core::BreakerBuilder::probed), and make its owner the
@@ -13,13 +13,14 @@ pub trait Attended: Send + Sync + 'static {
 
     /// The worker's notes, made anew with their owner.
     fn notes(&self) -> &Notes;
+
+    /// A round of probes has ended with a verdict, and the circuit has been told. Default: nothing.
+    fn round_ended(&self) {}
 }
 
 /// What a worker notes about a circuit.
 #[derive(Debug)]
 pub struct Notes {
-    /// Rounds of probes that have ended with a verdict.
-    rounds: AtomicU32,
     attended: AtomicBool,
     /// The worker has been told to look, and has not looked yet.
     told: AtomicBool,
@@ -32,7 +33,6 @@ impl Notes {
     /// Those of a circuit that nobody attends to.
     pub const fn new() -> Self {
         Self {
-            rounds: AtomicU32::new(0),
             attended: AtomicBool::new(false),
             told: AtomicBool::new(false),
             first_round_done: AtomicBool::new(true),
@@ -71,14 +71,6 @@ impl Notes {
     /// Notes whether the circuit is open now, and says whether it was when this was noted last.
     pub(super) fn was_open(&self, is_open: bool) -> bool {
         self.seen_open.swap(is_open, Ordering::Relaxed)
-    }
-
-    pub(super) fn end_round(&self) {
-        self.rounds.fetch_add(1, Ordering::AcqRel);
-    }
-
-    pub(super) fn rounds(&self) -> u32 {
-        self.rounds.load(Ordering::Acquire)
     }
 
     /// Says whether it was not done before.

@@ -198,7 +198,7 @@ impl<T: Attended> Circuits<T> {
         match settled {
             Err(Panicked) => self.look_later(&owner),
             Ok(now_in) => {
-                owner.notes().end_round();
+                owner.round_ended();
                 self.line.end_first_round(&owner);
                 if now_in == epoch {
                     *stage = Stage::Due { at: next };

@@ -90,7 +90,7 @@ impl<T: Send + Sync + 'static> fmt::Debug for CanaryWorker<T> {
     }
 }
 
-/// What a [`CanaryWorker`] does, for circuits whose owners keep what belongs to them: eight bytes each, beside a
+/// What a [`CanaryWorker`] does, for circuits whose owners keep what belongs to them: four bytes each, beside a
 /// [`Line`] that all of them may share.
 ///
 /// Dropping it ends all of its work at once. It needs a tokio runtime with time enabled.

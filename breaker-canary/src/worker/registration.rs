@@ -3,7 +3,10 @@
 use std::{
     fmt,
     future::Future,
-    sync::{Arc, Weak},
+    sync::{
+        Arc, Weak,
+        atomic::{AtomicU64, Ordering},
+    },
 };
 
 use async_trait::async_trait;
@@ -26,11 +29,12 @@ pub(super) struct Entry<T: Send + Sync + 'static> {
     breaker: Arc<Breaker>,
     line: Line<Self>,
     notes: Notes,
+    rounds: AtomicU64,
 }
 
 impl<T: Send + Sync + 'static> Registration<T> {
     pub(super) fn new(target: T, breaker: Arc<Breaker>, line: Line<Entry<T>>) -> Self {
-        let entry = Arc::new(Entry { target, breaker, line, notes: Notes::new() });
+        let entry = Arc::new(Entry { target, breaker, line, notes: Notes::new(), rounds: AtomicU64::new(0) });
         let attendant: Weak<Entry<T>> = Arc::downgrade(&entry);
         // Attending comes before looking, so that nothing is missed.
         entry.breaker.attend(attendant);
@@ -50,7 +54,7 @@ impl<T: Send + Sync + 'static> Registration<T> {
 
     /// How many rounds of probes have ended with a verdict.
     pub fn rounds(&self) -> u64 {
-        self.entry.notes.rounds().into()
+        self.entry.rounds.load(Ordering::Acquire)
     }
 
     /// Whether there is nothing to wait for any more: the first round has ended, or was not needed since the
@@ -80,6 +84,10 @@ impl<T: Send + Sync + 'static> Attended for Entry<T> {
 
     fn notes(&self) -> &Notes {
         &self.notes
+    }
+
+    fn round_ended(&self) {
+        self.rounds.fetch_add(1, Ordering::AcqRel);
     }
 }
 

@@ -11,6 +11,16 @@ use crate::{Circuit, Event, EventKind, Mode, Now, Outcome, Report, State, Strate
 /// A strategy that is due again and again without getting anywhere is given up for this operation.
 const MOST_STEPS: usize = 16;
 
+/// What most circuits have nothing of most of the time.
+#[derive(Debug, Default)]
+struct Aside {
+    /// What happened and was not told yet.
+    events: VecDeque<Event>,
+    /// See [`Snapshot`](super::Snapshot).
+    stale: u64,
+    would_reject: u64,
+}
+
 pub(super) struct Core {
     pub(super) strategy: Box<dyn Strategy>,
     /// Until when the [state](Self::state) lasts; `Timestamp::MAX`: no time ends it.
@@ -22,16 +32,12 @@ pub(super) struct Core {
     pub(super) since: Timestamp,
     /// Whether the strategy itself opened the circuit, rather than starting open.
     pub(super) tripped: bool,
-    /// These two stop at the largest number.
-    pub(super) stale: u32,
-    pub(super) would_reject: u32,
     /// Someone may be waiting for what the last operation did.
     pub(super) wake: bool,
     /// Who is told so, besides those who wait.
     pub(super) attendant: Option<Weak<dyn Attendant>>,
-    /// What happened and was not told yet; `None`, and no bigger than that, most of the time.
-    #[expect(clippy::box_collection, reason = "a word in every circuit instead of four")]
-    events: Option<Box<VecDeque<Event>>>,
+    /// A word in every circuit, since few have any.
+    aside: Option<Box<Aside>>,
     pub(super) draining: bool,
 }
 
@@ -46,11 +52,9 @@ impl Core {
             epoch: 1,
             since: now,
             tripped: false,
-            stale: 0,
-            would_reject: 0,
             wake: false,
             attendant: None,
-            events: None,
+            aside: None,
             draining: false,
         }
     }
@@ -165,20 +169,37 @@ impl Core {
         self.new_epoch(at);
     }
 
+    pub(super) fn count_stale(&mut self) {
+        self.aside.get_or_insert_default().stale += 1;
+    }
+
+    pub(super) fn count_would_reject(&mut self) {
+        self.aside.get_or_insert_default().would_reject += 1;
+    }
+
+    /// Results of epochs that were over, and calls that passed only because the breaker was observing.
+    pub(super) fn counts_aside(&self) -> (u64, u64) {
+        self.aside.as_ref().map_or((0, 0), |aside| (aside.stale, aside.would_reject))
+    }
+
     pub(super) fn has_events(&self) -> bool {
-        self.events.is_some()
+        self.aside.as_ref().is_some_and(|aside| !aside.events.is_empty())
     }
 
     pub(super) fn next_event(&mut self) -> Option<Event> {
-        let event = self.events.as_mut()?.pop_front();
+        let aside = self.aside.as_mut()?;
+        let event = aside.events.pop_front();
         if event.is_none() {
-            self.events = None;
+            aside.events = VecDeque::new();
+            if self.counts_aside() == (0, 0) {
+                self.aside = None;
+            }
         }
         event
     }
 
     pub(super) fn push(&mut self, at: Timestamp, kind: EventKind) {
-        self.events.get_or_insert_default().push_back(Event {
+        self.aside.get_or_insert_default().events.push_back(Event {
             name: None,
             at,
             epoch: self.epoch,

@@ -173,7 +173,7 @@ impl Breaker {
                 return Ok(Ticket::counted(core.epoch, self.started(word)));
             }
             if core.mode == Mode::ObserveOnly {
-                core.would_reject = core.would_reject.saturating_add(1);
+                core.count_would_reject();
                 return Ok(Ticket::uncounted(true));
             }
             let state = core.state();
@@ -236,8 +236,9 @@ impl Breaker {
             core.settle(outcome, latency(), &now);
             Settlement::Counted
         } else {
-            core.stale =
-                core.stale.saturating_add(matches!(outcome, Outcome::Success | Outcome::Failure).into());
+            if matches!(outcome, Outcome::Success | Outcome::Failure) {
+                core.count_stale();
+            }
             Settlement::Stale
         };
         self.unlock(core);

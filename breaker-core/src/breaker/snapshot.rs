@@ -64,10 +64,9 @@ pub struct Snapshot {
     pub at: Timestamp,
     /// The counts of the present window.
     pub tally: Tally,
-    /// Results that came after the state they belonged to had ended, since the breaker was built; at most
-    /// [`u32::MAX`].
+    /// Results that came after the state they belonged to had ended, since the breaker was built.
     pub stale: u64,
-    /// Calls that passed only because the breaker was [observing](Mode::ObserveOnly); at most [`u32::MAX`].
+    /// Calls that passed only because the breaker was [observing](Mode::ObserveOnly).
     pub would_reject: u64,
     /// Whatever else the strategy shows.
     pub detail: Value,
@@ -127,6 +126,7 @@ impl Breaker {
         let name = self.name();
         let core = lock(&self.core);
         let at = self.setup.clock.now();
+        let (stale, would_reject) = core.counts_aside();
         Snapshot {
             name,
             strategy: self.setup.blueprint.name(),
@@ -136,8 +136,8 @@ impl Breaker {
             since: core.since,
             at,
             tally: core.strategy.tally(at),
-            stale: core.stale.into(),
-            would_reject: core.would_reject.into(),
+            stale,
+            would_reject,
             detail: core.strategy.detail(at),
         }
     }

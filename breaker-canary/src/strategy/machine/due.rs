@@ -9,9 +9,19 @@ use super::Machine;
 
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) enum Phase {
-    Closed,
-    Open { until: Option<Timestamp> },
+    Closed { decided: Tally },
+    Open { until: Option<Timestamp>, decided: Tally },
     HalfOpen(Trial),
+}
+
+impl Phase {
+    /// The calls that brought it about. A half-open phase is always due to time or to a probe.
+    pub(super) fn decided(&self) -> Tally {
+        match self {
+            Self::Closed { decided } | Self::Open { decided, .. } => *decided,
+            Self::HalfOpen(_) => Tally::default(),
+        }
+    }
 }
 
 /// What the half-open calls have shown so far.
@@ -40,14 +50,14 @@ pub(super) struct Due {
 }
 
 impl Machine {
-    pub(super) fn opened(&self, at: Timestamp) -> Phase {
-        Phase::Open { until: self.rules.wait_in_open().and_then(|wait| deadline(at, wait)) }
+    pub(super) fn opened(&self, at: Timestamp, decided: Tally) -> Phase {
+        Phase::Open { until: self.rules.wait_in_open().and_then(|wait| deadline(at, wait)), decided }
     }
 
     pub(super) fn state_of(&self, phase: &Phase) -> State {
         match phase {
-            Phase::Closed => State::Closed,
-            Phase::Open { until } => State::Open { until: *until },
+            Phase::Closed { .. } => State::Closed,
+            Phase::Open { until, .. } => State::Open { until: *until },
             Phase::HalfOpen(trial) => State::HalfOpen {
                 until: match self.rules.max_wait_in_half_open() {
                     Some(longest) => deadline(trial.since, longest),
@@ -67,20 +77,21 @@ impl Machine {
         let at = self.state_of(&phase).until().filter(|until| now >= *until)?;
         let half_open = Phase::HalfOpen(Trial::starting(at));
         Some(match phase {
-            Phase::Closed => return None,
+            Phase::Closed { .. } => return None,
             Phase::Open { .. } => Due { phase: half_open, reason: Reason::DelayPassed, trips: 0 },
-            Phase::HalfOpen(_) => match self.rules.max_wait_in_half_open() {
+            Phase::HalfOpen(trial) => match self.rules.max_wait_in_half_open() {
                 None => Due { phase: half_open, reason: Reason::LeaseExpired, trips: 0 },
-                Some(longest) => self.half_open_too_long(at, longest, now),
+                Some(longest) => self.half_open_too_long(trial.tally, at, longest, now),
             },
         })
     }
 
     /// Opens at `at`. A circuit that nobody uses goes on from open to half-open to open: of all those cycles that
     /// would be over by `now`, this makes one long open state, which ends when the last of them would have.
-    fn half_open_too_long(&self, at: Timestamp, longest: Duration, now: Timestamp) -> Due {
-        let mut due = Due { phase: self.opened(at), reason: Reason::HalfOpenTooLong, trips: 1 };
-        if let (Phase::Open { until: Some(until) }, Some(wait)) = (&mut due.phase, self.rules.wait_in_open())
+    fn half_open_too_long(&self, calls: Tally, at: Timestamp, longest: Duration, now: Timestamp) -> Due {
+        let mut due = Due { phase: self.opened(at, calls), reason: Reason::HalfOpenTooLong, trips: 1 };
+        if let (Phase::Open { until: Some(until), .. }, Some(wait)) =
+            (&mut due.phase, self.rules.wait_in_open())
         {
             let cycle = wait.saturating_add(longest).as_nanos();
             let cycles = now.since(*until).as_nanos() / cycle;

@@ -109,5 +109,5 @@ fn half_open() -> Circuit {
 
 #[test]
 fn a_circuit_takes_little_room() {
-    assert!(size_of::<Machine>() <= 120, "{}", size_of::<Machine>());
+    assert!(size_of::<Machine>() <= 104, "{}", size_of::<Machine>());
 }

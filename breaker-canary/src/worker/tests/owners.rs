@@ -144,6 +144,6 @@ async fn nobody_waits_for_a_worker_that_is_gone() {
 }
 
 #[test]
-fn the_notes_about_a_circuit_take_eight_bytes() {
-    assert_eq!(size_of::<Notes>(), 8);
+fn the_notes_about_a_circuit_take_four_bytes() {
+    assert_eq!(size_of::<Notes>(), 4);
 }

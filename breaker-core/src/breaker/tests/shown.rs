@@ -50,5 +50,5 @@ fn a_breaker_without_a_name_is_called_what_its_attendant_calls_it() {
 
 #[test]
 fn a_breaker_takes_little_room() {
-    assert!(size_of::<Breaker>() <= 120, "{}", size_of::<Breaker>());
+    assert!(size_of::<Breaker>() <= 112, "{}", size_of::<Breaker>());
 }
