@@ -74,7 +74,7 @@ pub(crate) enum Request {
 }
 
 /// How a question ended.
-#[derive(Clone, Debug, Default)]
+#[derive(Debug)]
 pub(crate) struct Ended {
     /// The number of the last question that has ended; 0 before the first.
     number: Number,
@@ -97,7 +97,9 @@ pub(crate) struct Refresher {
 
 #[derive(Debug)]
 struct State {
-    ended: Ended,
+    /// How the last question ended, in parts: they take less room so.
+    ended: Number,
+    error: Option<GatewayError>,
     /// Questions begun so far; the present one's number while running.
     begun: Number,
     running: bool,
@@ -143,6 +145,10 @@ impl Pause {
 }
 
 impl State {
+    fn end(&mut self, Ended { number, error }: Ended) {
+        (self.ended, self.error) = (number, error);
+    }
+
     /// When it has been quiet for long enough, what went before is no reason to wait.
     fn calm_down(&mut self, now: Timestamp) {
         if now >= self.not_before + self.pause.current() {
@@ -156,7 +162,8 @@ impl Refresher {
         Self {
             state: Mutex::new(State {
                 begun: 0,
-                ended: Ended::default(),
+                ended: 0,
+                error: None,
                 running: false,
                 stopped: false,
                 again: false,
@@ -178,8 +185,8 @@ impl Refresher {
             let news = self.news.notified();
             {
                 let state = self.lock();
-                if state.ended.number >= number {
-                    return state.ended.clone();
+                if state.ended >= number {
+                    return Ended { number: state.ended, error: state.error.clone() };
                 }
             }
             news.await;
@@ -190,7 +197,7 @@ impl Refresher {
     pub(crate) fn stop(&self) {
         let mut state = self.lock();
         state.stopped = true;
-        state.ended = Ended::CLOSED;
+        state.end(Ended::CLOSED);
         drop(state);
         self.news.notify_waiters();
     }
@@ -265,7 +272,8 @@ async fn ask_again<Q: Question>(question: &Arc<Q>) {
             _ => state.not_before = now + jitter(state.pause.trip()),
         }
         if !state.stopped {
-            state.ended = Ended { number: state.begun, error: answer.err() };
+            let number = state.begun;
+            state.end(Ended { number, error: answer.err() });
             refresher.news.notify_waiters();
         }
         let again = std::mem::take(&mut state.again);
@@ -292,7 +300,8 @@ impl<Q: Question> Drop for Asking<Q> {
         let mut state = refresher.lock();
         if std::mem::take(&mut state.running) && !state.stopped {
             let error = Some(GatewayError::failed("the pool's background work has ended"));
-            state.ended = Ended { number: state.begun, error };
+            let number = state.begun;
+            state.end(Ended { number, error });
             refresher.news.notify_waiters();
         }
     }
