@@ -1,7 +1,7 @@
 //! The circuits that something is to be done about, and when.
 
 use std::{
-    collections::{BTreeSet, HashMap, VecDeque},
+    collections::{HashMap, VecDeque},
     panic::{AssertUnwindSafe, catch_unwind},
     sync::{Arc, Weak},
     time::Duration,
@@ -12,6 +12,7 @@ use tokio::task::{AbortHandle, JoinSet};
 
 use super::{
     Probe,
+    agenda::{Agenda, Turn},
     attended::Attended,
     line::{Address, Line, address},
     round::round,
@@ -31,8 +32,7 @@ pub(super) struct Circuits<T> {
     spread: Spread,
     /// By the address of their owners, which stays theirs as long as one of them is here. Closed circuits are not.
     known: HashMap<Address, Case<T>>,
-    /// When something is to be done, and about whom.
-    due: BTreeSet<(Timestamp, Address)>,
+    agenda: Agenda,
     /// Whose round is due, and waits for others to end. Some have no need of one any more.
     queue: VecDeque<Address>,
     rounds_begun: u64,
@@ -46,13 +46,13 @@ struct Case<T> {
 /// What is to be done about a circuit.
 enum Task {
     /// To look again, when time may have changed it.
-    Look { at: Timestamp },
+    Look { turn: Turn },
     /// To probe it as long as it is in this epoch.
     Probe { plan: ProbePlan, epoch: u64, fresh: bool, stage: Stage },
 }
 
 enum Stage {
-    Due { at: Timestamp },
+    Due { turn: Turn },
     Queued,
     Running { round: u64, ticket: ProbeTicket, next: Timestamp, handle: AbortHandle },
 }
@@ -76,15 +76,15 @@ impl<T: Attended> Circuits<T> {
             probe,
             spread,
             known: HashMap::new(),
-            due: BTreeSet::new(),
+            agenda: Agenda::default(),
             queue: VecDeque::new(),
             rounds_begun: 0,
         }
     }
 
     /// When something is to be done next.
-    pub(super) fn next_due(&self) -> Option<Timestamp> {
-        self.due.first().map(|(at, _)| *at)
+    pub(super) fn next_due(&mut self) -> Option<Timestamp> {
+        self.agenda.next(|address, turn| stands(&self.known, address, turn))
     }
 
     /// Finds out what is to be done about a circuit that may have changed.
@@ -111,7 +111,7 @@ impl<T: Attended> Circuits<T> {
                 } else {
                     self.spread.jittered(plan.interval)
                 };
-                let stage = Stage::Due { at: now + delay };
+                let stage = Stage::Due { turn: self.agenda.put(now + delay, at) };
                 self.attend(owner, Task::Probe { plan, epoch, fresh, stage });
             }
             (None, due_in) => {
@@ -119,7 +119,8 @@ impl<T: Attended> Circuits<T> {
                 notes.was_open(false);
                 self.line.end_first_round(owner);
                 if let Some(due_in) = due_in {
-                    self.attend(owner, Task::Look { at: now + due_in });
+                    let turn = self.agenda.put(now + due_in, at);
+                    self.attend(owner, Task::Look { turn });
                 }
             }
         }
@@ -128,11 +129,7 @@ impl<T: Attended> Circuits<T> {
     /// Does what is due, as far as there is room for it.
     pub(super) fn knock(&mut self) {
         let now = self.clock.now();
-        while let Some((at, address)) = self.due.pop_first() {
-            if at > now {
-                self.due.insert((at, address));
-                break;
-            }
+        while let Some(address) = self.agenda.take(now, |address, turn| stands(&self.known, address, turn)) {
             match self.known.get_mut(&address) {
                 Some(Case { task: Task::Probe { stage, .. }, .. }) => {
                     *stage = Stage::Queued;
@@ -201,8 +198,7 @@ impl<T: Attended> Circuits<T> {
                 owner.round_ended();
                 self.line.end_first_round(&owner);
                 if now_in == epoch {
-                    *stage = Stage::Due { at: next };
-                    self.due.insert((next, address));
+                    *stage = Stage::Due { turn: self.agenda.put(next, address) };
                 } else {
                     self.look(&owner);
                 }
@@ -217,31 +213,22 @@ impl<T: Attended> Circuits<T> {
             // After an outage of many: their room is not kept for the next one.
             self.known.shrink_to_fit();
             self.queue.shrink_to_fit();
+            self.agenda.tidy(|address, turn| stands(&self.known, address, turn));
         }
-        match task {
-            Task::Look { at } => {
-                self.due.remove(&(at, address));
-            }
-            Task::Probe { fresh, stage, .. } => {
-                if fresh {
-                    self.spread.leave_fresh();
-                }
-                match stage {
-                    Stage::Due { at } => {
-                        self.due.remove(&(at, address));
-                    }
-                    Stage::Running { handle, .. } => handle.abort(),
-                    Stage::Queued => {}
-                }
-            }
+        let Task::Probe { fresh, stage, .. } = task else { return };
+        if fresh {
+            self.spread.leave_fresh();
+        }
+        if let Stage::Running { handle, .. } = stage {
+            handle.abort();
         }
     }
 
     fn attend(&mut self, owner: &Arc<T>, task: Task) {
-        if let Task::Look { at } | Task::Probe { stage: Stage::Due { at }, .. } = &task {
-            self.due.insert((*at, address(&**owner)));
-        }
         self.known.insert(address(&**owner), Case { owner: Arc::downgrade(owner), task });
+        if self.agenda.is_littered(self.known.len()) {
+            self.agenda.tidy(|address, turn| stands(&self.known, address, turn));
+        }
     }
 
     fn look_again(&mut self, address: Address) {
@@ -259,8 +246,8 @@ impl<T: Attended> Circuits<T> {
         self.forget(address(&**owner));
         owner.notes().was_open(false);
         self.line.end_first_round(owner);
-        let at = self.clock.now() + PANIC_PAUSE;
-        self.attend(owner, Task::Look { at });
+        let turn = self.agenda.put(self.clock.now() + PANIC_PAUSE, address(&**owner));
+        self.attend(owner, Task::Look { turn });
     }
 
     fn probes_in(&self, address: Address, epoch: u64) -> bool {
@@ -268,6 +255,16 @@ impl<T: Attended> Circuits<T> {
             Some(Case { task: Task::Probe { epoch: present, .. }, .. }) => *present == epoch,
             _ => false,
         }
+    }
+}
+
+/// Whether an entry of the agenda is still what is to be done next about a circuit.
+fn stands<T>(known: &HashMap<Address, Case<T>>, address: Address, turn: Turn) -> bool {
+    match known.get(&address).map(|case| &case.task) {
+        Some(Task::Look { turn: next } | Task::Probe { stage: Stage::Due { turn: next }, .. }) => {
+            *next == turn
+        }
+        _ => false,
     }
 }
 

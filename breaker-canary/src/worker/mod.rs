@@ -4,6 +4,7 @@
 //! remembers nothing, since the breaker tells of its changes. Rounds of probes run as tasks of their own, so that one that
 //! hangs or panics hurts nobody else.
 
+mod agenda;
 mod attend;
 mod attended;
 mod circuits;
