@@ -97,9 +97,9 @@ pub(crate) struct Refresher {
 
 #[derive(Debug)]
 struct State {
-    /// How the last question ended, in parts: they take less room so.
+    /// How the last question ended, in parts, and the one that few have elsewhere: there may be many partitions.
     ended: Number,
-    error: Option<GatewayError>,
+    error: Option<Box<GatewayError>>,
     /// Questions begun so far; the present one's number while running.
     begun: Number,
     running: bool,
@@ -146,7 +146,7 @@ impl Pause {
 
 impl State {
     fn end(&mut self, Ended { number, error }: Ended) {
-        (self.ended, self.error) = (number, error);
+        (self.ended, self.error) = (number, error.map(Box::new));
     }
 
     /// When it has been quiet for long enough, what went before is no reason to wait.
@@ -186,7 +186,7 @@ impl Refresher {
             {
                 let state = self.lock();
                 if state.ended >= number {
-                    return Ended { number: state.ended, error: state.error.clone() };
+                    return Ended { number: state.ended, error: state.error.as_deref().cloned() };
                 }
             }
             news.await;
