@@ -67,6 +67,7 @@ impl Machine {
         GrowingDelay::new(base, max).with_trips(self.trips).current()
     }
 
+    #[inline]
     fn count(&mut self, failed: bool, now: &Now<'_>) {
         self.window.record(failed, false);
         let tally = self.window.tally();

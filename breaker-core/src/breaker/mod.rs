@@ -198,24 +198,18 @@ impl Breaker {
                 return Settlement::Counted;
             }
         }
-        self.settle_slow(word, ticket, outcome, latency)
+        self.settle_slow(ticket, outcome, latency)
     }
 
     #[inline(never)]
-    fn settle_slow(
-        &self,
-        word: Word,
-        ticket: Ticket,
-        outcome: Outcome,
-        latency: Option<Duration>,
-    ) -> Settlement {
+    fn settle_slow(&self, ticket: Ticket, outcome: Outcome, latency: Option<Duration>) -> Settlement {
         if !ticket.is_counted() {
             return Settlement::NotCounted;
         }
         let now = Now::of(&*self.setup.clock);
         let latency = || {
             latency.or_else(|| {
-                let started = ticket.started().filter(|_| word.start() == Start::Closely)?;
+                let started = ticket.started().filter(|_| self.gate.word().start() == Start::Closely)?;
                 Some(now.get().since(started))
             })
         };
