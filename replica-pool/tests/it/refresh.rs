@@ -120,6 +120,12 @@ async fn a_replica_that_stays_is_the_same_object_and_one_that_returns_within_a_m
     assert!(std::sync::Arc::ptr_eq(&second, &bench.replica("R2")), "flapping heals nothing");
     bench.gateway.names(&["R1"]);
     bench.pool.refresh().await.unwrap();
+    advance(secs(20)).await;
+    bench.gateway.names(&["R1", "R2"]);
+    bench.pool.refresh().await.unwrap();
+    assert!(std::sync::Arc::ptr_eq(&second, &bench.replica("R2")), "it left 70 s ago, and again 20 s ago");
+    bench.gateway.names(&["R1"]);
+    bench.pool.refresh().await.unwrap();
     advance(secs(60)).await;
     bench.gateway.names(&["R1", "R2"]);
     bench.pool.refresh().await.unwrap();

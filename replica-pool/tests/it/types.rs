@@ -1,7 +1,12 @@
 //! What the types promise to callers that spawn.
 
-use std::{error::Error, future::Future};
+use std::{
+    error::Error,
+    future::Future,
+    sync::{Arc, Mutex},
+};
 
+use breaker_core::Event;
 use replica_pool::{
     Address, Attempt, CallError, Candidate, Diagnostics, Lease, PartitionedPool, Replica, ReplicaPool,
     ReplicaSet, Verdict,
@@ -72,4 +77,15 @@ async fn a_set_shows_its_version_and_its_replicas() {
     let begins =
         r#"ReplicaSet { version: 1, replicas: [Replica { address: "A", health: Unknown, breaker: Breaker {"#;
     assert!(shown.starts_with(begins), "{shown}");
+}
+
+#[tokio::test(start_paused = true)]
+async fn an_event_bears_the_address_of_its_replica() {
+    let told: Arc<Mutex<Vec<Option<Arc<str>>>>> = Arc::default();
+    let log = Arc::clone(&told);
+    let note = move |event: &Event| log.lock().unwrap().push(event.name.clone());
+    let bench = Bench::with(&["R1", "R2"], "{}", |builder| builder.observer(Arc::new(note))).await;
+    bench.replica("R2").breaker().force_open();
+    assert_eq!(*told.lock().unwrap(), [Some("R2".into())]);
+    assert_eq!(bench.replica("R1").breaker().name(), Some("R1".into()));
 }
