@@ -216,9 +216,9 @@ impl Breaker {
         let mut core = lock(&self.core);
         if core.is_plainly_closed() && ticket.epoch() == core.epoch {
             // Most results: nothing is due by time, nobody waits for what they do, and the circuit stays as it is.
-            core.strategy.settle(&Report::new(outcome).with_latency(latency()), &now);
-            if matches!(core.strategy.state(), State::Closed) {
-                self.gate.set_steady(core.strategy.steady());
+            let report = Report::new(outcome).with_latency(latency());
+            if let Some(steady) = core.strategy.settle_closed(&report, &now) {
+                self.gate.set_steady(steady);
                 return Settlement::Counted;
             }
             core.note(Tick::SameEpoch, || now.get());
