@@ -7,7 +7,7 @@ use loom::thread;
 use super::kit::explore;
 use crate::{
     Mode, State, Timestamp,
-    breaker::gate::{Gate, Word},
+    breaker::gate::{Gate, Start, Word},
 };
 
 fn published(epoch: u64, state: State, full: bool) -> (Word, State) {
@@ -22,7 +22,7 @@ fn half_open(secs: Option<u64>) -> State {
 fn read_while_written(story: Vec<(Word, State)>) {
     explore(move || {
         let (first, then) = story.split_first().unwrap();
-        let gate = Arc::new(Gate::new(first.0, first.1));
+        let gate = Arc::new(Gate::new(first.0, first.1, Start::Coarsely));
         let (other, then) = (gate.clone(), then.to_vec());
         let writer =
             thread::spawn(move || then.iter().for_each(|(word, state)| other.publish(*word, *state)));
