@@ -1,8 +1,8 @@
 use std::{borrow::Borrow, error::Error, fmt, future::Future, sync::Arc};
 
 use crate::{
-    Address, Attempt, BuildError, ByKey, CallError, GatewayError, IoJudge, Judge, PartitionGateway,
-    PoolBuilder, RefreshReason, ReplicaPool, Request, RoutingMap,
+    Address, AllOpen, Attempt, BuildError, ByKey, CallError, GatewayError, IoJudge, Judge, Lease,
+    PartitionGateway, PoolBuilder, RefreshReason, ReplicaPool, Request, RoutingMap,
     pool::Owner,
     refresher,
     refresher::Question,
@@ -74,6 +74,25 @@ impl<K: Key, P: PartitionId, A: Address, H: Send + Sync + 'static> PartitionedPo
     {
         let shared = self.router.shared();
         Request::new(ByKey { router: &self.router, key }, &shared.clock, &shared.config)
+    }
+
+    /// Begins an attempt at the best replica of the partition that serves `key` now, as [`ReplicaPool::acquire`] does. Cheaper
+    /// than by [`pool`](Self::pool), which makes a handle. It does not follow the key when its partition turns out to be
+    /// gone: [`request`](Self::request) does.
+    ///
+    /// # Errors
+    ///
+    /// [`AllOpen`] when no circuit admits a call; it names no replica before the first routing map and the first addresses.
+    #[inline]
+    pub fn acquire<Q>(&self, key: &Q) -> Result<Lease<A, H>, AllOpen>
+    where
+        K: Borrow<Q>,
+        Q: Ord + ?Sized,
+    {
+        self.router.acquire(key).unwrap_or_else(|| {
+            let _ = self.router.ask_for_map(None, RefreshReason::NoAddresses);
+            Err(AllOpen::new(Vec::new(), self.router.shared().clock.now()))
+        })
     }
 
     /// The pool of the partition that serves `key` now; `None` before the first routing map. It does not

@@ -7,7 +7,7 @@ use serde::Serialize;
 use crate::{
     Address, AllOpen, Attempt, CallError, Candidate, GatewayError, HealthStatus, IoJudge, Judge, Lease,
     RefreshReason, ReplicaSet, Request, candidates::Candidates, partition::Partition, refresher,
-    route::Direct, set::Place, shared::Shared,
+    route::Direct, shared::Shared,
 };
 
 /// Ends the background work of a pool with its last handle.
@@ -82,33 +82,7 @@ impl<A: Address, H: Send + Sync + 'static> ReplicaPool<A, H> {
     /// [`AllOpen`] when no circuit admits a call, or no address is known yet; it names no replica then.
     #[inline]
     pub fn acquire(&self) -> Result<Lease<A, H>, AllOpen> {
-        let set = self.partition.set();
-        let Some(index) = self.partition.quick_pick(&set, &mut Rng::new()) else {
-            return self.acquire_from(Candidates::all(&self.partition, &set));
-        };
-        Lease::begin(Place::new(set, index)).or_else(|(place, rejection)| {
-            let mut others = Candidates::all(&self.partition, place.set());
-            others.reject(index, place.replica(), rejection);
-            self.acquire_from(others)
-        })
-    }
-
-    #[cold]
-    fn acquire_from(&self, mut candidates: Candidates<'_, A, H>) -> Result<Lease<A, H>, AllOpen> {
-        let mut rng = Rng::new();
-        while let (Some(index), _) = candidates.choose_first(&mut rng) {
-            match Lease::begin(Place::shared(candidates.set(), index)) {
-                Ok(lease) => return Ok(lease),
-                Err((place, rejection)) => candidates.reject(index, place.replica(), rejection),
-            }
-        }
-        Err(self.all_open(candidates))
-    }
-
-    #[cold]
-    fn all_open(&self, candidates: Candidates<'_, A, H>) -> AllOpen {
-        let _ = self.partition.refresh(candidates.set().version(), RefreshReason::Exhausted);
-        AllOpen::new(candidates.into_rejections(), self.partition.now())
+        self.partition.acquire()
     }
 
     /// The `n` best candidates, the best first, for callers that run their own attempts (as quorum reads do).

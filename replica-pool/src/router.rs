@@ -16,7 +16,7 @@ use futures::future::join_all;
 use tokio::time::timeout;
 
 use crate::{
-    Address, GatewayError, PartitionGateway, RefreshReason, Refreshed, RoutingMap,
+    Address, AllOpen, GatewayError, Lease, PartitionGateway, RefreshReason, Refreshed, RoutingMap,
     gateway::Source,
     partition::Partition,
     refresher::{Question, Refresher, Request},
@@ -65,10 +65,13 @@ impl<A: Address, H: Send + Sync + 'static> Cell<A, H> {
         Arc::new(Self { partition: OnceLock::new(), vanished: Mutex::new(false) })
     }
 
-    fn partition(&self, make: impl FnOnce() -> Arc<Partition<A, H>>) -> Arc<Partition<A, H>> {
-        if let Some(partition) = self.partition.get() {
-            return Arc::clone(partition);
-        }
+    #[inline]
+    fn partition(&self, make: impl FnOnce() -> Arc<Partition<A, H>>) -> &Arc<Partition<A, H>> {
+        self.partition.get().unwrap_or_else(|| self.first_use(make))
+    }
+
+    #[cold]
+    fn first_use(&self, make: impl FnOnce() -> Arc<Partition<A, H>>) -> &Arc<Partition<A, H>> {
         let vanished = self.vanished.lock().unwrap_or_else(PoisonError::into_inner);
         let mut made = false;
         let partition = self.partition.get_or_init(|| {
@@ -81,7 +84,7 @@ impl<A: Address, H: Send + Sync + 'static> Cell<A, H> {
             (true, false) => partition.begin(),
             (false, _) => {}
         }
-        Arc::clone(partition)
+        partition
     }
 
     fn vanish(&self) {
@@ -123,8 +126,19 @@ impl<K: Key, P: PartitionId, A: Address, H: Send + Sync + 'static> Router<K, P, 
     {
         let table = self.table.load();
         let table = table.as_ref()?;
-        let partition = self.partition(table, table.map.index(key));
+        let partition = Arc::clone(self.partition(table, table.map.index(key)));
         Some(Leg { partition, map_version: Some(table.map.version()) })
+    }
+
+    /// One attempt at the partition that serves `key`, on a way that counts no references; `None` before the first map.
+    #[inline]
+    pub(crate) fn acquire<Q: Ord + ?Sized>(&self, key: &Q) -> Option<Result<Lease<A, H>, AllOpen>>
+    where
+        K: Borrow<Q>,
+    {
+        let table = self.table.load();
+        let table = table.as_ref()?;
+        Some(self.partition(table, table.map.index(key)).acquire())
     }
 
     /// Asks for the map in the background, unless it is newer than version `seen`.
@@ -138,7 +152,7 @@ impl<K: Key, P: PartitionId, A: Address, H: Send + Sync + 'static> Router<K, P, 
         Asked { of: Refreshed::RoutingMap, refresher: &self.refresher, request }
     }
 
-    fn partition(&self, table: &Table<K, P, A, H>, index: usize) -> Arc<Partition<A, H>> {
+    fn partition<'t>(&self, table: &'t Table<K, P, A, H>, index: usize) -> &'t Arc<Partition<A, H>> {
         table.cells[index].partition(|| {
             let partition = table.map.partitions()[index].clone();
             let source = Routed { router: Weak::clone(&self.itself), partition };
@@ -199,7 +213,7 @@ impl<K: Key, P: PartitionId, A: Address, H: Send + Sync + 'static> Router<K, P, 
             let last = range.to.as_ref().map_or(old.cells.len(), |to| old.map.index_before(to));
             let follows = !cell.is_used()
                 && old.cells[first..=last.min(old.cells.len() - 1)].iter().any(|cell| cell.is_used());
-            follows.then(|| self.partition(new, index))
+            follows.then(|| Arc::clone(self.partition(new, index)))
         });
         let found = followers.collect::<Vec<_>>().into_iter().map(|partition| async move {
             if let Request::Run { number, .. } = partition.start_refresh(RefreshReason::NoAddresses, false) {

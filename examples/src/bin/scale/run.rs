@@ -199,7 +199,7 @@ async fn calls(pool: &Pool, keys: &[u32]) -> anyhow::Result<()> {
 
 fn picks(pool: &Pool, keys: &[u32]) -> anyhow::Result<()> {
     for key in keys {
-        let lease = pool.pool(key).context("no replica")?.acquire()?;
+        let lease = pool.acquire(key)?;
         black_box(lease.finish(&Verdict::SUCCESS));
     }
     Ok(())

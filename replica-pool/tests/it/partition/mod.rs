@@ -273,3 +273,32 @@ async fn a_partition_that_survived_a_change_of_the_map_still_gets_its_followers_
     assert_eq!(bench.call(150).await.unwrap(), "i");
     assert_eq!(elapsed(), Duration::ZERO);
 }
+
+#[tokio::test(start_paused = true)]
+async fn a_lease_is_had_by_key_and_an_attempt_before_the_map_asks_for_it() {
+    let store = store::Store::default();
+    *store.0.fails.lock().unwrap() = true;
+    let pool: store::Pool = replica_pool::PartitionedPool::builder(store.clone()).build().unwrap();
+    pool.ready().await.unwrap_err();
+    let asked = store.0.maps_asked.load(std::sync::atomic::Ordering::SeqCst);
+    assert!(pool.acquire(&1).unwrap_err().replicas.is_empty());
+    sleep(Duration::from_secs(2)).await;
+    assert_eq!(store.0.maps_asked.load(std::sync::atomic::Ordering::SeqCst), asked + 1);
+
+    let bench = Bench::new("{}").await;
+    assert!(bench.pool.acquire(&99).unwrap_err().replicas.is_empty(), "no addresses yet");
+    settle().await;
+    for (key, replicas) in [(0, ["a", "b"]), (99, ["a", "b"]), (100, ["c", "d"])] {
+        bench.call(key).await.unwrap();
+        let lease = bench.pool.acquire(&key).unwrap();
+        assert!(replicas.contains(lease.replica().address()), "{key}");
+        lease.finish(&replica_pool::Verdict::SUCCESS);
+    }
+    let low = bench.pool.pool(&0).unwrap().replicas();
+    low.replicas().iter().for_each(|replica| replica.breaker().force_open());
+    let mut names: Vec<_> =
+        bench.pool.acquire(&0).unwrap_err().replicas.into_iter().map(|(name, _)| name).collect();
+    names.sort();
+    assert_eq!(names, ["a", "b"]);
+    assert!(bench.pool.acquire(&100).is_ok());
+}
