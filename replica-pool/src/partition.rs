@@ -20,12 +20,14 @@ use crate::{
 /// How long a set may be smaller than it should be before its addresses are asked for.
 pub(crate) const SHORT: Duration = Duration::from_secs(600);
 
+// In this order in memory: what every call reads lies together.
+#[repr(C)]
 pub(crate) struct Partition<A, H> {
+    pub(crate) set: ArcSwap<ReplicaSet<A, H>>,
     pub(crate) shared: Arc<Shared<A, H>>,
-    pub(crate) source: Box<dyn Source<A>>,
     /// The addresses can't change: nothing is refreshed or marked.
     pub(crate) fixed: bool,
-    pub(crate) set: ArcSwap<ReplicaSet<A, H>>,
+    pub(crate) source: Box<dyn Source<A>>,
     pub(crate) refresher: Refresher,
     /// Held while the set changes; true once the partition is no more.
     pub(crate) retired: Mutex<bool>,

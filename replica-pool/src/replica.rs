@@ -23,19 +23,21 @@ use crate::{
 /// One remote: its address, its circuit, its health, and whatever a connector opened to it.
 ///
 /// A replica that stays in its set over a refresh stays this very object, so a late result finds it.
+// In this order in memory: what every healthy pick reads lies together. There may be so many replicas that none is in a cache.
+#[repr(C)]
 pub struct Replica<A, H = ()> {
-    address: A,
-    breaker: Breaker,
     health: Health,
+    /// The calls that wait for it, where the settings look at them.
+    waiting: Option<Box<Waiting>>,
+    breaker: Breaker,
+    kin: Arc<Kin<A, H>>,
     handle: ArcSwapOption<H>,
     /// When an answer of the gateway reset the circuit last, in nanoseconds; 0: never.
     reset_at: AtomicU64,
-    opening: AtomicBool,
-    /// The calls that wait for it, where the settings look at them.
-    waiting: Option<Box<Waiting>>,
-    kin: Arc<Kin<A, H>>,
-    notes: Notes,
     stay: Stay,
+    notes: Notes,
+    opening: AtomicBool,
+    address: A,
 }
 
 impl<A: Address, H: Send + Sync + 'static> Replica<A, H> {

@@ -9,16 +9,18 @@ use breaker_core::Timestamp;
 use crate::{Replica, outlook::Outlook, partition::Partition};
 
 /// The replicas of one partition at one moment. Never changed: a refresh makes another.
+// In this order in memory: what every call reads lies together.
+#[repr(C)]
 pub struct ReplicaSet<A, H = ()> {
-    version: u64,
+    pub(crate) outlook: Outlook,
     replicas: Box<[Arc<Replica<A, H>>]>,
+    version: u64,
     /// Since when the set has been smaller than it should be; `Timestamp::MAX`: it is not.
     short_since: Timestamp,
     /// Whose replicas they are.
     home: Weak<Partition<A, H>>,
     /// The addresses can't change.
     fixed: bool,
-    pub(crate) outlook: Outlook,
 }
 
 impl<A, H> ReplicaSet<A, H> {

@@ -56,11 +56,13 @@ use crate::{
 /// }
 /// # Ok::<(), breaker_core::BuildError>(())
 /// ```
+// In this order in memory: what every call reads lies together.
+#[repr(C)]
 pub struct Breaker {
     gate: Gate,
-    core: Mutex<Core>,
-    changed: Notify,
     setup: Arc<Setup>,
+    changed: Notify,
+    core: Mutex<Core>,
 }
 
 impl Breaker {
