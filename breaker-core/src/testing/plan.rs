@@ -115,3 +115,77 @@ pub(super) fn evidence(random: &mut Random) -> Evidence {
         samples: samples.into_iter().take(kept).collect(),
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Gives numbers that end in 73, 23 and 31, and the second of which leaves 90 423 below 120 000.
+    fn known() -> Random {
+        Random::of(1_234_567, 0)
+    }
+
+    fn leaning() -> Leaning {
+        Leaning { failures: 0, dropped: 0, slow: 0, longest_run: 3, longest_wait: 10, healthy: 50 }
+    }
+
+    #[test]
+    fn outcomes_come_in_the_shares_of_the_leaning() {
+        let outcome = |leaning: Leaning| leaning.outcome(&mut known());
+        assert_eq!(outcome(Leaning { dropped: 74, ..leaning() }), Outcome::Ignored);
+        assert_eq!(outcome(Leaning { failures: 24, ..leaning() }), Outcome::Failure);
+        assert_eq!(outcome(Leaning { failures: 23, ..leaning() }), Outcome::Success);
+    }
+
+    #[test]
+    fn a_slow_call_takes_a_millisecond_at_least() {
+        assert_eq!(Leaning { slow: 74, ..leaning() }.millis(&mut known()), 90_424);
+        assert_eq!(Leaning { slow: 73, ..leaning() }.millis(&mut known()), 0);
+    }
+
+    #[test]
+    fn every_kind_of_move_comes_up_in_its_share() {
+        let mut random = known();
+        let moves: Vec<Move> = (0..4_000).map(|_| leaning().next(&mut random)).collect();
+        let share =
+            |kind: fn(&Move) -> bool| (moves.iter().filter(|chosen| kind(chosen)).count() + 100) / 200;
+        // In twentieths, rounded, of which the last goes to calls that begin, but for a few resets.
+        assert_eq!(share(|chosen| matches!(chosen, Move::Calls { .. })), 5);
+        assert_eq!(share(|chosen| matches!(chosen, Move::Begin)), 7);
+        assert_eq!(share(|chosen| matches!(chosen, Move::End { .. })), 4);
+        assert_eq!(share(|chosen| matches!(chosen, Move::Wait { .. })), 1);
+        assert_eq!(share(|chosen| matches!(chosen, Move::WaitForDeadline { .. })), 2);
+        assert_eq!(share(|chosen| matches!(chosen, Move::Probe(_))), 1);
+        let resets = moves.iter().filter(|chosen| **chosen == Move::Reset).count();
+        assert!((1..100).contains(&resets), "{resets}");
+    }
+
+    #[test]
+    fn a_run_has_a_call_at_least_and_as_many_as_the_leaning_says_at_most() {
+        let mut random = known();
+        let mut counts = std::collections::BTreeSet::new();
+        for _ in 0..1_000 {
+            if let Move::Calls { count, .. } = leaning().next(&mut random) {
+                counts.insert(count);
+            }
+        }
+        assert_eq!(counts.into_iter().collect::<Vec<_>>(), [1, 2, 3]);
+    }
+
+    #[test]
+    fn a_plan_is_as_long_as_it_is_to_be() {
+        assert_eq!(plan(&mut known(), 30).len(), 30);
+    }
+
+    #[test]
+    fn evidence_is_of_every_state_and_has_at_most_three_samples() {
+        let mut random = known();
+        let all: Vec<Evidence> = (0..200).map(|_| evidence(&mut random)).collect();
+        for circuit in [Circuit::Closed, Circuit::HalfOpen, Circuit::Open] {
+            assert!(all.iter().any(|evidence| evidence.circuit == circuit), "{circuit}");
+        }
+        for kept in 0..=3 {
+            assert!(all.iter().any(|evidence| evidence.samples.len() == kept), "{kept}");
+        }
+    }
+}

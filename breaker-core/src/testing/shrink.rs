@@ -80,6 +80,7 @@ fn down(number: u64) -> impl Iterator<Item = u64> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::Outcome;
 
     #[test]
     fn what_does_not_matter_is_left_out_and_what_matters_is_made_small() {
@@ -96,5 +97,45 @@ mod tests {
             fails
         });
         assert_eq!(shortest, [Move::Wait { millis: 7_500 }, Move::Reset]);
+    }
+
+    #[test]
+    fn a_choice_is_made_simpler_in_steps_the_simplest_first() {
+        let calls = |count, millis| Move::Calls { count, outcome: Outcome::Failure, millis };
+        assert_eq!(smaller(calls(10, 0)), [calls(1, 0), calls(5, 0), calls(9, 0)]);
+        assert_eq!(smaller(calls(1, 1)), [calls(1, 0); 4]);
+        let end = |nth, millis| Move::End { nth, outcome: Outcome::Success, millis };
+        assert_eq!(smaller(end(3, 0)), [end(0, 0)]);
+        assert_eq!(smaller(end(0, 0)), []);
+        let waits = [0, 1_250, 2_000, 2_499].map(|millis| Move::Wait { millis });
+        assert_eq!(smaller(Move::Wait { millis: 2_500 }), waits);
+        assert_eq!(
+            smaller(Move::WaitForDeadline { less_millis: 1 }),
+            [Move::WaitForDeadline { less_millis: 0 }]
+        );
+        assert_eq!(smaller(Move::WaitForDeadline { less_millis: 0 }), []);
+        assert_eq!(smaller(Move::Begin), []);
+    }
+
+    #[test]
+    fn it_gives_up_after_some_thousands_of_attempts() {
+        let mut attempts = 0;
+        shrink(&[Move::Begin; 4_000], |_| {
+            attempts += 1;
+            false
+        });
+        assert_eq!(attempts, 3_000);
+    }
+
+    #[test]
+    fn what_is_left_out_by_halves_is_tried_in_every_place() {
+        let plan: Vec<Move> = (0..5).map(|millis| Move::Wait { millis }).collect();
+        let mut tried = Vec::new();
+        leave_out(&mut plan.clone(), &mut |candidate: &[Move]| {
+            tried.push(candidate.len());
+            false
+        });
+        // Five, then two at a time, of which the last is alone, then each.
+        assert_eq!(tried, [0, 3, 3, 4, 4, 4, 4, 4, 4]);
     }
 }

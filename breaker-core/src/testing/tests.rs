@@ -1,6 +1,7 @@
 //! A sound strategy passes; one with a flaw fails, for the law that the flaw breaks.
 
 mod flawed;
+mod traces;
 
 use std::collections::BTreeSet;
 
