@@ -107,11 +107,17 @@ impl Bench {
         self.transitions.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
-    pub(super) fn acquire(&mut self, call: u64) -> bool {
+    fn acquire(&mut self, call: u64) -> bool {
         let acquired = self.breaker.acquire_owned().ok();
         let permitted = acquired.is_some();
         self.calls.extend(acquired.map(|permit| (call, permit)));
         permitted
+    }
+
+    /// How many calls more would be admitted, of so many at most.
+    pub(super) fn free_places(&self, most: u32) -> u32 {
+        let admitted: Vec<_> = (0..most).map_while(|_| self.breaker.acquire_owned().ok()).collect();
+        u32::try_from(admitted.len()).unwrap_or(most)
     }
 
     /// The epoch in which a call that is out was admitted.

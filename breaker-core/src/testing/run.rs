@@ -159,18 +159,20 @@ impl<'s> Run<'s> {
         }
         let after = Look::at(&self.bench);
         if let Some(settlement) = settled {
-            self.out -= u32::from(of_this_epoch && self.out > 0);
+            if of_this_epoch {
+                self.out = self.out.saturating_sub(1);
+            }
             self.check_settled(act, settlement, &before, &after)?;
         }
         self.check_open(act, &before, &after)?;
         if answer == Some(true) && after.circuit() == Circuit::HalfOpen {
-            self.check_places(&after)?;
+            self.check_places()?;
         }
         self.enter(&after)
     }
 
-    fn check_places(&mut self, after: &Look) -> Verdict {
-        self.out = if after.epoch == self.epoch { self.out + 1 } else { 1 };
+    fn check_places(&mut self) -> Verdict {
+        self.out += 1;
         match self.subject.places {
             Some(places) if self.out > places => {
                 let what = format!("{} half-open calls are out, and {places} are allowed", self.out);
@@ -190,10 +192,7 @@ impl<'s> Run<'s> {
         }
         match outcome {
             Outcome::Ignored | Outcome::Cancelled => {
-                if before.epoch != after.epoch
-                    || before.circuit() != after.circuit()
-                    || before.tally != after.tally
-                {
+                if before.epoch != after.epoch || before.tally != after.tally {
                     let what = format!(
                         "{} with {:?} became {} with {:?}",
                         before.circuit(),
@@ -254,22 +253,20 @@ impl<'s> Run<'s> {
         broken(Law::OpenUntilItsDeadline, what)
     }
 
-    /// Takes note of a new epoch, which begins with all places free.
+    /// Takes note of a new epoch, which begins with all places free: no call begins a half-open state.
     fn enter(&mut self, after: &Look) -> Verdict {
         if after.epoch == self.epoch {
             return Ok(());
         }
-        let admitted = matches!(self.acts.last(), Some(Act::Acquire(_)))
-            && self.answers.last().is_some_and(|last| last.0 == Some(true));
         self.epoch = after.epoch;
-        self.out = u32::from(admitted && after.circuit() == Circuit::HalfOpen);
+        self.out = 0;
         self.clean = true;
         self.note_deadline();
         let (Circuit::HalfOpen, Some(places)) = (after.circuit(), self.subject.places) else { return Ok(()) };
         if !self.may_replay() {
             return Ok(());
         }
-        let free = self.free_places(self.acts.len(), places) + self.out;
+        let free = self.free_places(self.acts.len(), places);
         if free >= places {
             return Ok(());
         }
@@ -294,8 +291,7 @@ impl<'s> Run<'s> {
         for act in self.acts.iter().take(acts) {
             bench.step(*act);
         }
-        let first = self.next_call;
-        (0..most + 2).take_while(|nth| bench.acquire(first + u64::from(*nth))).fold(0, |free, _| free + 1)
+        bench.free_places(most + 2)
     }
 }
 

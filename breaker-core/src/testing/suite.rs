@@ -221,8 +221,8 @@ fn first_places(blueprint: &Blueprint, acts: &mut Vec<Act>) -> Option<u32> {
         bench.breaker().commit_due();
         let next = match bench.breaker().inspect(|strategy, _| strategy.state()) {
             State::HalfOpen { .. } => {
-                let free = (0..=MOST_PLACES).take_while(|nth| bench.acquire(FAILURES + u64::from(*nth)));
-                return u32::try_from(free.count()).ok().filter(|places| (1..=MOST_PLACES).contains(places));
+                let free = bench.free_places(MOST_PLACES + 1);
+                return (1..=MOST_PLACES).contains(&free).then_some(free);
             }
             State::Open { until: Some(until) } => Act::Advance(until.since(bench.now())),
             State::Open { until: None } => Act::Probe(true),

@@ -1,6 +1,7 @@
 //! A sound strategy passes; one with a flaw fails, for the law that the flaw breaks.
 
 mod flawed;
+mod sequences;
 mod traces;
 
 use std::collections::BTreeSet;
@@ -25,21 +26,36 @@ fn a_strategy_without_a_flaw_passes() {
 }
 
 #[test]
+fn a_sound_strategy_of_another_kind_passes() {
+    for flaw in [Flaw::SlowIsFailure, Flaw::WantsProbes] {
+        let report = Suite::new(Flawed { flaw }).run().unwrap_or_else(|violation| panic!("{violation}"));
+        assert_eq!(report.half_open_places, Some(3), "{flaw:?}");
+    }
+}
+
+#[test]
+#[should_panic(expected = "\"never stuck\" does not hold after ")]
+fn a_check_panics_with_the_law() {
+    check(Flawed { flaw: Flaw::NoLease });
+}
+
+#[test]
 fn no_strategy_at_all_passes() {
     check(NonResilient {});
 }
 
 #[test]
 fn every_flaw_breaks_its_own_law() {
-    for (flaw, law) in Flaw::ALL {
+    for (flaw, law, what) in Flaw::ALL {
         let violation = broken_by(flaw);
         assert_eq!(violation.law, law, "{flaw:?}: {violation}");
+        assert!(violation.what.contains(what), "{flaw:?}: {violation}");
     }
 }
 
 #[test]
 fn every_law_is_broken_by_some_flaw() {
-    let broken: BTreeSet<Law> = Flaw::ALL.iter().map(|(_, law)| *law).collect();
+    let broken: BTreeSet<Law> = Flaw::ALL.iter().map(|(_, law, _)| *law).collect();
     assert_eq!(broken, BTreeSet::from(Law::ALL));
 }
 

@@ -22,13 +22,17 @@ const PLACES: u32 = 3;
 /// Two failures of the last three calls open it for 10 s; half-open with three places and a lease of a minute; three
 /// successes close it.
 #[derive(Clone, Debug, Serialize)]
-pub(super) struct Flawed {
-    pub(super) flaw: Flaw,
+pub(in crate::testing) struct Flawed {
+    pub(in crate::testing) flaw: Flaw,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
-pub(super) enum Flaw {
+pub(in crate::testing) enum Flaw {
     None,
+    /// None either: a success that took any time counts as a failure.
+    SlowIsFailure,
+    /// None either: an open state ends by two healthy probes, and by nothing else.
+    WantsProbes,
     /// Counts calls that are out in a byte with a sign bit to spare.
     Overflows,
     /// Evidence of a window that is larger than its own is too much for it.
@@ -57,20 +61,34 @@ pub(super) enum Flaw {
     IgnoredCloses,
     /// A cancelled call counts as a failure.
     CancelledCounts,
+    /// A cancelled call frees its place, and stands in the window as a success.
+    CancelledFillsTheWindow,
     /// Calls of the last half-open state hold places in the next one.
     RemembersOldCalls,
     /// A window of successes alone opens it.
     OpensAtSuccess,
+    /// A dozen quick successes open it; a success that took any time counts as a failure.
+    OpensAtQuickSuccess,
     /// Steady after two successes, with a failure still in the window.
     SteadyTooSoon,
+    /// Steady after three successes in a row, and not after more.
+    SteadyOnce,
     /// A tick does not end an open state.
     StaysOpen,
+    /// When the delay has passed, it is open for as long again.
+    ProlongsItself,
     /// Each failed probe makes the open state longer.
     ProbesProlong,
     /// A fresh one starts closed, whatever it adopts.
     AdoptsNothing,
     /// Adopts an open state with a full delay.
     AdoptsAFullDelay,
+    /// Does not adopt how often it opened.
+    AdoptsNoTrips,
+    /// Does not adopt what its window held.
+    AdoptsNoSamples,
+    /// A tick does not end a lease.
+    LeaseNeverEnds,
     /// There is no lease.
     NoLease,
     /// Only a probe could end an open state, and it wants none.
@@ -80,32 +98,43 @@ pub(super) enum Flaw {
 }
 
 impl Flaw {
-    /// Each with the law that it breaks.
-    pub(super) const ALL: [(Self, Law); 24] = [
-        (Self::Overflows, Law::NoPanic),
-        (Self::TrustsEvidence, Law::NoPanic),
-        (Self::ReadsAsOpen, Law::StateAtAgreesWithTick),
-        (Self::TickCloses, Law::StateAtAgreesWithTick),
-        (Self::CountsReadings, Law::ReadingChangesNothing),
-        (Self::ShowsReadings, Law::ReadingChangesNothing),
-        (Self::ChangesItsMind, Law::ReadingChangesNothing),
-        (Self::GrowsGenerous, Law::NeverMoreOutThanAllowed),
-        (Self::LeaseInTheSameEpoch, Law::NeverMoreOutThanAllowed),
-        (Self::FullButAdmits, Law::NeverMoreOutThanAllowed),
-        (Self::KeepsItsPlaces, Law::DroppedPermitFreesItsPlace),
-        (Self::FreesAllPlaces, Law::DroppedPermitFreesItsPlace),
-        (Self::IgnoredCloses, Law::IgnoredChangesNothing),
-        (Self::CancelledCounts, Law::IgnoredChangesNothing),
-        (Self::RemembersOldCalls, Law::OlderEpochsChangeNothing),
-        (Self::OpensAtSuccess, Law::SuccessesNeverOpen),
-        (Self::SteadyTooSoon, Law::SteadyMeansUnchanged),
-        (Self::StaysOpen, Law::OpenUntilItsDeadline),
-        (Self::ProbesProlong, Law::OpenUntilItsDeadline),
-        (Self::AdoptsNothing, Law::EvidenceSurvives),
-        (Self::AdoptsAFullDelay, Law::EvidenceSurvives),
-        (Self::NoLease, Law::NeverStuck),
-        (Self::WantsNoProbe, Law::NeverStuck),
-        (Self::NeverCloses, Law::NeverStuck),
+    /// Each with the law that it breaks, and words of what shows it.
+    pub(in crate::testing) const ALL: [(Self, Law, &'static str); 31] = [
+        (Self::Overflows, Law::NoPanic, "panicked: too many calls"),
+        (Self::TrustsEvidence, Law::NoPanic, "calls do not fit"),
+        (Self::ReadsAsOpen, Law::StateAtAgreesWithTick, "before the tick Reading { circuit: Open"),
+        (Self::TickCloses, Law::StateAtAgreesWithTick, "before the tick Reading { circuit: HalfOpen"),
+        (Self::LeaseNeverEnds, Law::StateAtAgreesWithTick, "it is still half_open"),
+        (Self::CountsReadings, Law::ReadingChangesNothing, "when nobody reads"),
+        (Self::ShowsReadings, Law::ReadingChangesNothing, "shown: 2"),
+        (Self::ChangesItsMind, Law::ReadingChangesNothing, "wants_latency was another before"),
+        (Self::GrowsGenerous, Law::NeverMoreOutThanAllowed, "5 half-open calls are out, and 4 are allowed"),
+        (Self::LeaseInTheSameEpoch, Law::NeverMoreOutThanAllowed, "4 half-open calls are out"),
+        (Self::FullButAdmits, Law::NeverMoreOutThanAllowed, "while it says that it is full"),
+        (Self::KeepsItsPlaces, Law::DroppedPermitFreesItsPlace, "2 places were free before, and 2 are after"),
+        (Self::FreesAllPlaces, Law::DroppedPermitFreesItsPlace, "1 places were free before, and 3 are after"),
+        (Self::IgnoredCloses, Law::IgnoredChangesNothing, "became closed"),
+        (Self::CancelledCounts, Law::IgnoredChangesNothing, "became open"),
+        (Self::CancelledFillsTheWindow, Law::IgnoredChangesNothing, "became half_open with Tally { calls: 1"),
+        (Self::RemembersOldCalls, Law::OlderEpochsChangeNothing, ", and should have 3"),
+        (Self::OpensAtSuccess, Law::SuccessesNeverOpen, "open after successes alone"),
+        (Self::OpensAtQuickSuccess, Law::SuccessesNeverOpen, "open after successes alone"),
+        (Self::SteadyTooSoon, Law::SteadyMeansUnchanged, "failures: 0"),
+        (Self::SteadyOnce, Law::SteadyMeansUnchanged, "Closed with Tally { calls: 3"),
+        (Self::StaysOpen, Law::OpenUntilItsDeadline, "and it is open at"),
+        (Self::ProlongsItself, Law::OpenUntilItsDeadline, "its deadline was Some(Timestamp"),
+        (Self::ProbesProlong, Law::OpenUntilItsDeadline, "and `probe_failure` made it"),
+        (Self::AdoptsNothing, Law::EvidenceSurvives, "became Evidence { circuit: Closed"),
+        (
+            Self::AdoptsAFullDelay,
+            Law::EvidenceSurvives,
+            "became Evidence { circuit: Open, remaining: Some(10s)",
+        ),
+        (Self::AdoptsNoTrips, Law::EvidenceSurvives, "trips: 0, samples: [] }"),
+        (Self::AdoptsNoSamples, Law::EvidenceSurvives, "trips: 0, samples: [] }"),
+        (Self::NoLease, Law::NeverStuck, "half-open without a deadline while all its calls are lost"),
+        (Self::WantsNoProbe, Law::NeverStuck, "open without a deadline, and it wants no probe"),
+        (Self::NeverCloses, Law::NeverStuck, "half-open after 10000 successes"),
     ];
 }
 
@@ -126,6 +155,8 @@ impl StrategyConfig for Flawed {
             successes: 0,
             places: PLACES,
             run: 0,
+            trips: 0,
+            probes: 0,
             calls: 0,
             readings: Hidden::default(),
             shown: AtomicU32::new(0),
@@ -143,6 +174,10 @@ struct Machine {
     places: u32,
     /// Successes in a row.
     run: u32,
+    /// How often it opened in a row.
+    trips: u32,
+    /// Healthy probes in a row.
+    probes: u32,
     calls: i8,
     readings: Hidden,
     shown: AtomicU32,
@@ -164,7 +199,10 @@ impl Machine {
 
     fn enter(&mut self, state: State) {
         self.state = state;
-        (self.successes, self.run) = (0, 0);
+        (self.successes, self.run, self.probes) = (0, 0, 0);
+        if state == State::Closed {
+            self.trips = 0;
+        }
         if !self.has(Flaw::RemembersOldCalls) {
             self.out = 0;
         }
@@ -173,7 +211,9 @@ impl Machine {
 
     fn open(&mut self, at: Timestamp) {
         self.places += u32::from(self.has(Flaw::GrowsGenerous));
-        let until = (!self.has(Flaw::WantsNoProbe)).then(|| at + DELAY);
+        self.trips = self.trips.saturating_add(1);
+        let endless = self.has(Flaw::WantsNoProbe) || self.has(Flaw::WantsProbes);
+        let until = (!endless).then(|| at + DELAY);
         self.enter(State::Open { until });
     }
 
@@ -186,7 +226,8 @@ impl Machine {
         let failed = failed && self.readings.0.load(Ordering::Relaxed) <= 30;
         self.run = if failed { 0 } else { self.run + 1 };
         self.window.record(failed, false);
-        let successes_open = self.has(Flaw::OpensAtSuccess) && self.run == 12;
+        let successes_open =
+            (self.has(Flaw::OpensAtSuccess) || self.has(Flaw::OpensAtQuickSuccess)) && self.run == 12;
         if self.window.tally().failures >= 2 || successes_open {
             self.open(now);
         }
@@ -201,6 +242,9 @@ impl Strategy for Machine {
     fn state_at(&self, now: Timestamp) -> State {
         match self.state {
             State::Open { .. } if self.has(Flaw::ReadsAsOpen) => self.state,
+            State::Open { until: Some(until) } if self.has(Flaw::ProlongsItself) && now >= until => {
+                State::Open { until: Some(now + DELAY) }
+            }
             state if state.until().is_some_and(|until| now >= until) => State::HalfOpen { until: None },
             state => state,
         }
@@ -208,8 +252,12 @@ impl Strategy for Machine {
 
     fn tick(&mut self, now: &Now<'_>) -> Tick {
         let half_open = self.state.circuit() == Circuit::HalfOpen;
-        let stays = self.has(Flaw::StaysOpen) && !half_open;
+        let stays = self.has(if half_open { Flaw::LeaseNeverEnds } else { Flaw::StaysOpen });
         if stays || self.state.until().is_none_or(|until| now.get() < until) {
+            return Tick::SameEpoch;
+        }
+        if self.has(Flaw::ProlongsItself) && !half_open {
+            self.state = self.state_at(now.get());
             return Tick::SameEpoch;
         }
         if self.has(Flaw::TickCloses) && !half_open {
@@ -239,6 +287,7 @@ impl Strategy for Machine {
                 return self.enter(State::Closed);
             }
             Outcome::Cancelled if self.has(Flaw::CancelledCounts) && !closed => Outcome::Failure,
+            Outcome::Success if report.latency.is_some_and(|latency| !latency.is_zero()) => Outcome::Failure,
             outcome => outcome,
         };
         match outcome {
@@ -256,6 +305,9 @@ impl Strategy for Machine {
                 }
             }
             Outcome::Ignored | Outcome::Cancelled => {
+                if self.has(Flaw::CancelledFillsTheWindow) {
+                    self.window.record(false, false);
+                }
                 self.out = match self.flaw {
                     Flaw::KeepsItsPlaces => self.out,
                     Flaw::FreesAllPlaces => 0,
@@ -267,6 +319,10 @@ impl Strategy for Machine {
     }
 
     fn probed(&mut self, healthy: bool, now: &Now<'_>) {
+        self.probes = if healthy { self.probes + 1 } else { 0 };
+        if self.has(Flaw::WantsProbes) && self.probes == 2 {
+            self.enter(State::HalfOpen { until: None });
+        }
         if !healthy && self.has(Flaw::ProbesProlong) {
             self.state = State::Open { until: Some(now.get() + DELAY * 2) };
         }
@@ -274,7 +330,7 @@ impl Strategy for Machine {
 
     fn probe_plan(&self) -> Option<crate::ProbePlan> {
         let second = Duration::from_secs(1);
-        self.has(Flaw::ProbesProlong).then_some(crate::ProbePlan {
+        (self.has(Flaw::ProbesProlong) || self.has(Flaw::WantsProbes)).then_some(crate::ProbePlan {
             interval: second,
             attempts: 1,
             timeout: second,
@@ -286,12 +342,20 @@ impl Strategy for Machine {
     }
 
     fn steady(&self) -> bool {
-        (self.window.is_steady() && !self.has(Flaw::OpensAtSuccess))
-            || (self.has(Flaw::SteadyTooSoon) && self.run >= 2)
+        match self.flaw {
+            Flaw::OpensAtSuccess | Flaw::OpensAtQuickSuccess => false,
+            Flaw::SteadyTooSoon => self.run >= 2,
+            Flaw::SteadyOnce => self.window.is_steady() && self.run == 3,
+            _ => self.window.is_steady(),
+        }
     }
 
     fn wants_latency(&self) -> bool {
-        self.has(Flaw::ChangesItsMind) && self.window.tally().calls == 3
+        match self.flaw {
+            Flaw::SlowIsFailure | Flaw::OpensAtQuickSuccess => true,
+            Flaw::ChangesItsMind => self.window.tally().calls == 3,
+            _ => false,
+        }
     }
 
     fn tally(&self, _: Timestamp) -> Tally {
@@ -303,7 +367,7 @@ impl Strategy for Machine {
     fn evidence(&self, now: Timestamp) -> Evidence {
         let state = self.state_at(now);
         let remaining = state.until().map(|until| until.since(now));
-        Evidence { circuit: state.circuit(), remaining, trips: 0, samples: self.window.samples() }
+        Evidence { circuit: state.circuit(), remaining, trips: self.trips, samples: self.window.samples() }
     }
 
     fn adopt(&mut self, evidence: &Evidence, now: Timestamp) {
@@ -313,15 +377,19 @@ impl Strategy for Machine {
         }
         match evidence.circuit {
             _ if self.has(Flaw::AdoptsNothing) => {}
+            Circuit::Closed if self.has(Flaw::AdoptsNoSamples) => {}
             Circuit::Closed => self.window.adopt(&evidence.samples),
             Circuit::HalfOpen => self.state = State::HalfOpen { until: None },
             Circuit::Open => {
                 self.open(now);
                 let remaining = evidence.remaining.unwrap_or(DELAY).min(DELAY);
-                if !self.has(Flaw::AdoptsAFullDelay) && !self.has(Flaw::WantsNoProbe) {
+                if !self.has(Flaw::AdoptsAFullDelay) && self.state.until().is_some() {
                     self.state = State::Open { until: Some(now + remaining) };
                 }
             }
+        }
+        if evidence.circuit != Circuit::Closed && !self.has(Flaw::AdoptsNoTrips) {
+            self.trips = evidence.trips;
         }
     }
 }
