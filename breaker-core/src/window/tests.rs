@@ -23,7 +23,7 @@ fn the_oldest_result_leaves_when_a_full_count_window_gets_another() {
     for failed in [true, false, true] {
         window.record(failed, false);
     }
-    assert_eq!((window.tally(), window.is_full()), (counts(3, 2, 0), true));
+    assert_eq!((window.tally(), window.calls(), window.is_full()), (counts(3, 2, 0), 3, true));
     window.record(false, false);
     assert_eq!(window.tally(), counts(3, 1, 0));
 }
