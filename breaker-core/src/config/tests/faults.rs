@@ -63,6 +63,8 @@ fn a_block_must_be_an_object() {
     {
         assert_eq!(errors(block), [format!("circuitBreaker: {block} is {sort}; allowed: an object or null")]);
     }
+    let error = resolve("{\n  \"circuitBreaker\": 5\n}").unwrap_err();
+    assert!(error.to_string().starts_with("f.json:2:3: circuitBreaker: 5 is a number"), "{error}");
 }
 
 #[test]
@@ -131,6 +133,15 @@ fn keys_that_do_not_go_together_are_told_at_the_key() {
         error.to_string(),
         "f.json:2:22: circuitBreaker.capacity: 3 does not go with the other keys; \
          allowed: at least 5, since count is 5"
+    );
+    let fault = &error.faults[0];
+    assert_eq!(
+        (fault.value.as_deref(), fault.allowed.as_deref()),
+        (Some("3"), Some("at least 5, since count is 5"))
+    );
+    assert_eq!(
+        errors(r#"{"capacity": 1}"#),
+        ["capacity: 1 does not go with the other keys; allowed: at least 2, since count is 2"]
     );
 }
 

@@ -1,5 +1,6 @@
 //! The rules of the file, seen with strategies that nobody has built in.
 
+mod block;
 mod document;
 mod faults;
 mod hostile;

@@ -6,7 +6,7 @@ use super::{
 };
 use crate::{
     State, Strategy, Timestamp,
-    config::{NonResilient, RegisterError, Registry, StrategyConfig, Violations},
+    config::{Blueprint, NonResilient, RegisterError, Registry, StrategyConfig, Violations},
 };
 
 #[test]
@@ -34,6 +34,10 @@ impl StrategyConfig for Typed {
     fn build(&self, now: Timestamp) -> Box<dyn Strategy> {
         NonResilient::default().build(now)
     }
+
+    fn needs_probe(&self) -> bool {
+        true
+    }
 }
 
 #[test]
@@ -58,4 +62,12 @@ fn non_resilient_has_no_keys_and_is_always_closed() {
         error.to_string().ends_with("circuitBreaker.count: unknown key; allowed: strategy or type"),
         "{error}"
     );
+}
+
+#[test]
+fn a_blueprint_tells_whether_its_circuits_want_and_need_probes() {
+    let tells = |blueprint: Blueprint| (blueprint.wants_probes(), blueprint.needs_probe());
+    assert_eq!(tells(NonResilient {}.into()), (false, false));
+    assert_eq!(tells(Other {}.into()), (true, false));
+    assert_eq!(tells(Typed::default().into()), (true, true), "what needs them wants them");
 }

@@ -114,6 +114,10 @@ impl StrategyConfig for Other {
     fn build(&self, now: Timestamp) -> Box<dyn Strategy> {
         NonResilient::default().build(now)
     }
+
+    fn wants_probes(&self) -> bool {
+        true
+    }
 }
 
 /// A block that stands beside `circuitBreaker`.
