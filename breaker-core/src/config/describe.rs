@@ -69,13 +69,11 @@ impl Limits {
     }
 }
 
-/// The bounds that a schema sets, those of its integer `format` included; of two lower ones only that which
-/// says more.
+/// The bounds that a schema sets, those of its integer `format` included where schemars leaves them to that; of two
+/// lower ones only that which says more.
 pub(super) fn limits(schema: &Value) -> Limits {
     let bound = |name: &str| schema.get(name).and_then(Value::as_f64);
     let (low, high) = match schema.get("format").and_then(Value::as_str) {
-        Some("uint8") => (None, Some(f64::from(u8::MAX))),
-        Some("uint16") => (None, Some(f64::from(u16::MAX))),
         Some("uint32") => (None, Some(f64::from(u32::MAX))),
         Some("int32") => (Some(f64::from(i32::MIN)), Some(f64::from(i32::MAX))),
         _ => (None, None),

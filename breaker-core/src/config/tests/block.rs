@@ -70,3 +70,41 @@ fn what_is_refused_as_a_whole_is_told_at_the_block() {
         "f:2:3: either: these settings do not go together"
     );
 }
+
+#[derive(Debug, Default, Serialize, Deserialize, JsonSchema)]
+struct Bounds {
+    format: Option<i32>,
+    #[schemars(extend("exclusiveMaximum" = 10))]
+    below: Option<f64>,
+    #[schemars(extend("exclusiveMaximum" = 10, "maximum" = 10))]
+    sharper: Option<f64>,
+    #[schemars(extend("exclusiveMaximum" = 12, "maximum" = 10))]
+    blunter: Option<f64>,
+}
+
+impl BlockConfig for Bounds {
+    const NAME: &'static str = "bounds";
+    type Keys = Self;
+
+    fn from_keys(keys: Self) -> Result<Self, Violations> {
+        Ok(keys)
+    }
+}
+
+#[test]
+fn an_upper_bound_may_be_excluded_and_a_format_may_have_bounds() {
+    let refused = |key: &str, value: &str| {
+        let error = error::<Bounds>(&format!(r#"{{"bounds": {{"{key}": {value}}}}}"#));
+        error.split_once(&format!("bounds.{key}: {value} is out of range; allowed: ")).unwrap().1.to_owned()
+    };
+    let integer = "an integer, at least -2147483648, at most 2147483647";
+    assert_eq!(refused("format", "2147483648"), integer);
+    assert_eq!(refused("format", "-2147483649"), integer);
+    assert_eq!(refused("below", "10"), "a number, less than 10");
+    assert_eq!(refused("below", "10.5"), "a number, less than 10");
+    assert_eq!(refused("sharper", "10"), "a number, less than 10");
+    assert_eq!(refused("blunter", "11"), "a number, at most 10, less than 12");
+    let good = r#"{"bounds": {"format": -2147483648, "below": 9.5, "sharper": 9.5, "blunter": 10}}"#;
+    let read = Document::parse("f", good).unwrap().blocks().unwrap().read_beside::<Bounds>().unwrap();
+    assert_eq!((read.format, read.below, read.blunter), (Some(i32::MIN), Some(9.5), Some(10.0)));
+}
