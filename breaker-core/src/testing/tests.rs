@@ -27,9 +27,29 @@ fn a_strategy_without_a_flaw_passes() {
 
 #[test]
 fn a_sound_strategy_of_another_kind_passes() {
-    for flaw in [Flaw::SlowIsFailure, Flaw::WantsProbes] {
+    for (flaw, places) in [
+        (Flaw::SlowIsFailure, Some(3)),
+        (Flaw::WantsProbes, Some(3)),
+        (Flaw::ReadsALeaseThatIsOver, Some(3)),
+        (Flaw::LetsAllOut, None),
+    ] {
         let report = Suite::new(Flawed { flaw }).run().unwrap_or_else(|violation| panic!("{violation}"));
-        assert_eq!(report.half_open_places, Some(3), "{flaw:?}");
+        assert_eq!(report.half_open_places, places, "{flaw:?}");
+    }
+}
+
+#[test]
+fn what_is_shown_breaks_the_law_that_was_found_broken() {
+    let flaw = Flaw::NoLeaseAndKeepsItsPlaces;
+    let violations = (0..20).map(|seed| Suite::new(Flawed { flaw }).seed(seed).run().expect_err("flawed"));
+    let (kept, stuck): (Vec<_>, Vec<_>) =
+        violations.partition(|violation| violation.law == Law::DroppedPermitFreesItsPlace);
+    assert!(!kept.is_empty() && !stuck.is_empty(), "{} and {}", kept.len(), stuck.len());
+    for violation in kept {
+        assert!(violation.what.contains("places were free before"), "{violation}");
+    }
+    for violation in stuck {
+        assert_eq!(violation.law, Law::NeverStuck, "{violation}");
     }
 }
 

@@ -31,6 +31,10 @@ pub(in crate::testing) enum Flaw {
     None,
     /// None either: a success that took any time counts as a failure.
     SlowIsFailure,
+    /// None either: a half-open state lets out any number of calls.
+    LetsAllOut,
+    /// None either: what reads a lease that is over, before a tick ends it, sees that it is over.
+    ReadsALeaseThatIsOver,
     /// None either: an open state ends by two healthy probes, and by nothing else.
     WantsProbes,
     /// Counts calls that are out in a byte with a sign bit to spare.
@@ -91,6 +95,8 @@ pub(in crate::testing) enum Flaw {
     LeaseNeverEnds,
     /// There is no lease.
     NoLease,
+    /// There is no lease, and a cancelled call keeps its place.
+    NoLeaseAndKeepsItsPlaces,
     /// Only a probe could end an open state, and it wants none.
     WantsNoProbe,
     /// Successes never close it.
@@ -153,7 +159,7 @@ impl StrategyConfig for Flawed {
             window: CountWindow::new(PLACES.try_into().expect("not zero")),
             out: 0,
             successes: 0,
-            places: PLACES,
+            places: if self.flaw == Flaw::LetsAllOut { u32::MAX } else { PLACES },
             run: 0,
             trips: 0,
             probes: 0,
@@ -218,7 +224,7 @@ impl Machine {
     }
 
     fn half_open(&mut self, last_news: Timestamp) {
-        let lease = self.full() && !self.has(Flaw::NoLease);
+        let lease = self.full() && !self.has(Flaw::NoLease) && !self.has(Flaw::NoLeaseAndKeepsItsPlaces);
         self.state = State::HalfOpen { until: lease.then(|| last_news + LEASE) };
     }
 
@@ -242,6 +248,7 @@ impl Strategy for Machine {
     fn state_at(&self, now: Timestamp) -> State {
         match self.state {
             State::Open { .. } if self.has(Flaw::ReadsAsOpen) => self.state,
+            State::HalfOpen { .. } if self.has(Flaw::ReadsALeaseThatIsOver) => self.state,
             State::Open { until: Some(until) } if self.has(Flaw::ProlongsItself) && now >= until => {
                 State::Open { until: Some(now + DELAY) }
             }
@@ -309,7 +316,7 @@ impl Strategy for Machine {
                     self.window.record(false, false);
                 }
                 self.out = match self.flaw {
-                    Flaw::KeepsItsPlaces => self.out,
+                    Flaw::KeepsItsPlaces | Flaw::NoLeaseAndKeepsItsPlaces => self.out,
                     Flaw::FreesAllPlaces => 0,
                     _ => self.out.saturating_sub(1),
                 };

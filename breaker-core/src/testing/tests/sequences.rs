@@ -112,9 +112,17 @@ fn a_long_sequence_is_not_replayed_at_each_of_its_acts() {
 }
 
 #[test]
-fn so_many_places_are_counted_and_two_more() {
+fn no_more_places_are_counted_than_asked_for() {
     let counted = |most| Bench::new(&Flawed { flaw: Flaw::None }.into()).free_places(most);
     assert_eq!((counted(0), counted(5)), (0, 5));
+}
+
+#[test]
+fn a_circuit_with_more_places_than_it_should_have_breaks_that_law_and_no_other() {
+    let subject = Subject { places: Some(1), ..subject(Flawed { flaw: Flaw::None }) };
+    let plan = [HALF_OPEN[0], HALF_OPEN[1], Move::Begin, end(0, Outcome::Cancelled)];
+    let broken = Run::new(&subject, None).play(&plan).expect_err("three calls are out at once");
+    assert_eq!(broken.law, Law::NeverMoreOutThanAllowed);
 }
 
 #[test]
