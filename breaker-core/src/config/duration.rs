@@ -97,7 +97,7 @@ impl FromStr for IsoDuration {
             Some(iso) => iso.strip_prefix(['T', 't']).unwrap_or(iso),
             None => unsigned,
         };
-        let negative = written.starts_with('-') || number.starts_with('-');
+        let negative = number.starts_with('-');
         if !negative && !number.starts_with(|c: char| c.is_ascii_digit()) {
             return Err(DurationError::NotADuration);
         }

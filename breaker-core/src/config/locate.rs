@@ -138,11 +138,10 @@ fn single<'d>(document: &Document, root: &'d Node, name: &str) -> Result<Option<
     for segments in PARENTS {
         hits.extend(descend(document, root, "", segments, name)?);
     }
+    hits.sort_by_key(|hit| hit.member.start);
     let mut hits = hits.into_iter();
-    let (Some(first), second) = (hits.next(), hits.next()) else { return Ok(None) };
-    let Some(second) = second else { return Ok(Some(first)) };
-    let (earlier, later) =
-        if first.member.start < second.member.start { (first, second) } else { (second, first) };
+    let (Some(earlier), later) = (hits.next(), hits.next()) else { return Ok(None) };
+    let Some(later) = later else { return Ok(Some(earlier)) };
     let (line, column) = document.position(earlier.member.start);
     let message =
         format!("a second {name} block; the first is {} at line {line}, column {column}", earlier.path);

@@ -65,7 +65,7 @@ impl Checker<'_> {
         for branch in branches {
             let before = self.faults.len();
             let value = self.value(node, start, path, keys, branch);
-            if value.is_some() && self.faults.len() == before {
+            if value.is_some() {
                 return value;
             }
             self.faults.truncate(before);
