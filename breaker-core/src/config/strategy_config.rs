@@ -79,3 +79,18 @@ impl fmt::Display for Violations {
 }
 
 impl std::error::Error for Violations {}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn violations_are_told_one_after_the_other() {
+        let of =
+            |key, value: u32| Violation { key, value: value.to_string(), allowed: "at least 5".to_owned() };
+        assert_eq!(
+            Violations(vec![of("capacity", 3), of("window", 4)]).to_string(),
+            "capacity is 3, allowed: at least 5; window is 4, allowed: at least 5"
+        );
+    }
+}

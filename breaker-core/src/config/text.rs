@@ -133,5 +133,9 @@ mod tests {
         assert_eq!(too_deep("[ /* [[ */ [", 1), Some(11));
         assert_eq!(too_deep("[ /* [[", 1), None);
         assert_eq!(too_deep("[], [], []", 1), None);
+        // Further on in the text.
+        assert_eq!(too_deep(r#"[ "a\"b", [ ]"#, 1), Some(10));
+        assert_eq!(too_deep("[    // [[\r [", 1), Some(12));
+        assert_eq!(too_deep("[    /* */ [", 1), Some(11));
     }
 }

@@ -27,6 +27,7 @@ fn friendly_spans_are_read() {
     assert_eq!(millis("250ms"), Ok(250));
     assert_eq!(millis("2 hours"), Ok(7_200_000));
     assert_eq!(millis("1d"), Ok(86_400_000));
+    assert_eq!(millis("1w 1d"), Ok(8 * 86_400_000));
 }
 
 #[test]
@@ -57,6 +58,14 @@ fn what_is_not_finite_is_refused() {
     for written in ["NaN", "Infinity", "", "P", "PT", "soon", "20", "s", " 20s", "PT1", "PT1S2", "1e3s"] {
         assert_eq!(millis(written), Err(DurationError::NotADuration), "{written:?}");
     }
+}
+
+#[test]
+fn what_is_neither_a_text_nor_a_number_is_told_what_it_should_be() {
+    assert_eq!(
+        from_value::<IsoDuration>(json!(true)).unwrap_err().to_string(),
+        r#"invalid type: boolean `true`, expected a duration such as "PT20S" or "1m 30s", or a number of seconds"#
+    );
 }
 
 #[test]

@@ -72,6 +72,7 @@ fn an_empty_file_is_not_an_absent_one() {
         assert_eq!(error(text), said, "{text:?}");
     }
     assert!(Document::absent("f").is_absent());
+    assert_eq!(Document::absent("f").name(), "f");
     assert!(!Document::parse("f", "{}").unwrap().is_absent());
 }
 

@@ -44,7 +44,10 @@ fn bounds_hold_and_are_told() {
     assert_eq!(errors(r#"{"percent": 100.5}"#), [format!("percent: 100.5 is out of range; {number}")]);
     assert_eq!(errors(r#"{"percent": 1e400}"#), [format!("percent: 1e400 is too large a number; {number}")]);
     assert_eq!(effective(r#"{"percent": 1e-3}"#, "percent"), json!(0.001));
-    assert!(errors(r#"{"signed": 1e30}"#)[0].starts_with("signed: 1e30 is out of range"));
+    for far in ["1e30", "-1e30", "9223372036854775808.0"] {
+        let said = errors(&format!(r#"{{"signed": {far}}}"#));
+        assert!(said[0].starts_with(&format!("signed: {far} is out of range")), "{said:?}");
+    }
     assert!(
         errors(r#"{"signed": 9223372036854775808}"#)[0].starts_with("signed: 9223372036854775808 is refused")
     );

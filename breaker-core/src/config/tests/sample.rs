@@ -35,12 +35,14 @@ pub(super) struct SampleKeys {
     pub(super) capacity: Option<u32>,
 }
 
-#[derive(Clone, Copy, Debug, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "SCREAMING_SNAKE_CASE")]
 pub(super) enum Mode {
     /// One.
+    #[default]
     CountBased,
-    /// The other.
+    /// The other, wrapped
+    /// over two lines.
     TimeBased,
 }
 
