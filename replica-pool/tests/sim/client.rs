@@ -1,20 +1,102 @@
-//! A client of the pool: calls, a few in a second, and now and then many at once.
+//! A client of a pool: calls, a few in a second, and now and then many at once.
 
-use std::{sync::Arc, time::Duration};
+use std::{future::Future, sync::Arc, time::Duration};
 
 use fastrand::Rng;
-use replica_pool::{Diagnostics, ReplicaPool};
+use replica_pool::{Diagnostics, PartitionedPool, ReplicaPool};
 use tokio::{runtime::Handle, task::JoinSet, time::sleep};
 
 use crate::{
-    laws::{Ledger, Pool, now},
-    settings::DEADLINE,
-    wire::{self, Wire, judge},
+    laws::{Ledger, now},
+    store::{KEYS, PartId},
+    truth::Node,
+    wire::{self, Trouble, Wire, judge},
 };
 
-/// One call in so many is made as often as that, all at once.
+/// One call in so many is made as often as that, all at once, and so is the first one after a change.
 const BURSTS: u32 = 400;
 const BURST: usize = 40;
+
+pub(crate) type Whole = ReplicaPool<Node>;
+pub(crate) type Divided = PartitionedPool<u8, PartId, Node>;
+
+/// A pool that a client uses.
+pub(crate) trait Pooled: Clone + Send + 'static {
+    fn build(ledger: &Ledger) -> Self;
+
+    /// The partitions in use.
+    fn parts(&self) -> Vec<(PartId, Whole)>;
+
+    /// A call for `key`.
+    fn call(self, ledger: Ledger, key: u8) -> impl Future<Output = ()> + Send;
+
+    /// What else must hold at the end.
+    fn check_the_end(&self, _: &Ledger) {}
+}
+
+impl Pooled for Whole {
+    fn build(ledger: &Ledger) -> Self {
+        let wire = Wire(ledger.clone());
+        Self::builder(wire.clone())
+            .config(ledger.settings().config())
+            .probe(wire.clone())
+            .connector(wire)
+            .observer(Arc::new(ledger.clone()))
+            .build()
+            .unwrap()
+    }
+
+    fn parts(&self) -> Vec<(PartId, Whole)> {
+        vec![(PartId::WHOLE, self.clone())]
+    }
+
+    async fn call(self, ledger: Ledger, _: u8) {
+        let begun = ledger.begin(&self);
+        let mut seen = Diagnostics::default();
+        let request = self.request().idempotent(true).judge(judge).diagnostics(&mut seen);
+        let answer = request.call(|attempt| wire::call(*attempt.address(), PartId::WHOLE)).await;
+        ledger.end(&begun, &self, &answer, &seen);
+    }
+}
+
+impl Pooled for Divided {
+    fn build(ledger: &Ledger) -> Self {
+        let wire = Wire(ledger.clone());
+        Self::builder(wire.clone())
+            .config(ledger.settings().config())
+            .probe(wire.clone())
+            .connector(wire)
+            .observer(Arc::new(ledger.clone()))
+            .build()
+            .unwrap()
+    }
+
+    fn parts(&self) -> Vec<(PartId, Whole)> {
+        self.used()
+    }
+
+    async fn call(self, ledger: Ledger, key: u8) {
+        let begun = ledger.begin_routed(&self, key);
+        let mut seen = Diagnostics::default();
+        let request = self.request(&key).idempotent(true).judge(judge).diagnostics(&mut seen);
+        // The request says which partition it is meant for, as far as its sender knows.
+        let body = |attempt: replica_pool::Attempt<Node>| {
+            let part = self.routing_map().map(|map| *map.partition(&key));
+            async move {
+                match part {
+                    Some(part) => wire::call(*attempt.address(), part).await,
+                    None => Err(Trouble::Overloaded),
+                }
+            }
+        };
+        let answer = request.call(body).await;
+        ledger.end_routed(&begun, &self, &answer, &seen);
+    }
+
+    fn check_the_end(&self, ledger: &Ledger) {
+        ledger.check_the_map(self);
+    }
+}
 
 /// What a client is to do.
 #[derive(Debug)]
@@ -24,39 +106,21 @@ pub(crate) struct Part {
     pub(crate) rng: Rng,
 }
 
-pub(crate) fn pool(ledger: &Ledger) -> Pool {
-    let wire = Wire(ledger.clone());
-    ReplicaPool::builder(wire.clone())
-        .config(ledger.settings().config())
-        .probe(wire.clone())
-        .connector(wire)
-        .observer(Arc::new(ledger.clone()))
-        .build()
-        .unwrap()
-}
-
-pub(crate) async fn call(pool: Pool, ledger: Ledger) {
-    let begun = ledger.begin(&pool);
-    let mut seen = Diagnostics::default();
-    let request = pool.request().idempotent(true).judge(judge).diagnostics(&mut seen);
-    let answer = request.call(|attempt| wire::call(*attempt.address())).await;
-    ledger.end(&begun, &pool, &answer, &seen);
-}
-
 fn tasks() -> usize {
     Handle::current().metrics().num_alive_tasks()
 }
 
-pub(crate) async fn play(part: Part) -> turmoil::Result {
+pub(crate) async fn play<P: Pooled>(part: Part) -> turmoil::Result {
     let Part { ledger, end, mut rng } = part;
     let own = tasks();
-    let pool = pool(&ledger);
+    let pool = P::build(&ledger);
     let mut calls = JoinSet::new();
-    let mut checked = Duration::ZERO;
+    let (mut checked, mut changes) = (Duration::ZERO, 0);
     while now() < end {
-        let together = if rng.u32(..BURSTS) == 0 { BURST } else { 1 };
+        let before = std::mem::replace(&mut changes, ledger.truth.lock().changes());
+        let together = if before != changes || rng.u32(..BURSTS) == 0 { BURST } else { 1 };
         for _ in 0..together {
-            calls.spawn(call(pool.clone(), ledger.clone()));
+            calls.spawn(pool.clone().call(ledger.clone(), rng.u8(..KEYS)));
         }
         while let Some(ended) = calls.try_join_next() {
             ended?;
@@ -71,8 +135,9 @@ pub(crate) async fn play(part: Part) -> turmoil::Result {
         ended?;
     }
     // Attempts that were overtaken may be kept in mind, and a question may be under way.
-    sleep(DEADLINE + Duration::from_secs(5)).await;
+    sleep(ledger.settings().deadline + Duration::from_secs(5)).await;
     ledger.check_the_end(&pool);
+    pool.check_the_end(&ledger);
     drop(pool);
     sleep(Duration::from_secs(1)).await;
     if tasks() != own {

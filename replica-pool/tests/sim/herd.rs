@@ -1,54 +1,36 @@
 //! Many at once: pools that start together, and calls that find one replica left.
 
-use std::{future::Future, time::Duration};
+use std::time::Duration;
 
 use futures::future::join_all;
 use tokio::time::sleep;
 
 use crate::{
-    client::{call, pool},
-    laws::{Ledger, Pool, now},
+    client::{Pooled, Whole},
+    laws::{Ledger, Sums, now},
+    scenes,
     settings::Settings,
-    truth::{Node, Shared},
-    world::{MEMBERS, NODES, host_name, stage},
+    truth::{Host, Node, Shared},
 };
 
 const POOLS: usize = 20;
 const CALLS: usize = 20;
 
-/// Plays a client, to its end.
-fn play<Fut>(settings: &Settings, client: impl FnOnce(Vec<(Pool, Ledger)>, Shared) -> Fut + 'static)
-where
-    Fut: Future<Output = ()> + 'static,
-{
-    fastrand::seed(7);
-    let truth = Shared::new(NODES, MEMBERS, 1);
-    let mut sim = stage(7, &truth);
-    let (settings, shared) = (settings.clone(), truth.clone());
-    sim.client("c0", async move {
-        let ledger = || Ledger::new(0, settings.clone(), shared.clone());
-        let pools = (0..POOLS).map(|_| ledger()).map(|ledger| (pool(&ledger), ledger)).collect();
-        client(pools, shared.clone()).await;
-        Ok(())
-    });
-    let ended = sim.run();
-    if std::env::var("SIM_TRACE").is_ok() {
-        truth.lock().trace.iter().for_each(|line| println!("{line}"));
-    }
-    ended.unwrap();
-    assert_eq!(truth.lock().broken, None);
+/// Plays all pools of a herd.
+fn play(settings: &Settings, client: impl AsyncFnOnce(Vec<(Whole, Ledger)>, Shared) + 'static) {
+    scenes::play(settings, POOLS, client);
 }
 
 /// Calls of every pool, all at once.
-async fn herd(pools: &[(Pool, Ledger)]) {
+async fn herd(pools: &[(Whole, Ledger)]) {
     let calls = pools.iter().flat_map(|pool| std::iter::repeat_n(pool, CALLS));
-    join_all(calls.map(|(pool, ledger)| call(pool.clone(), ledger.clone()))).await;
+    join_all(calls.map(|(pool, ledger)| pool.clone().call(ledger.clone(), 0))).await;
 }
 
 /// How many calls were made, how many failed, and how many questions were answered.
-fn sums(pools: &[(Pool, Ledger)]) -> (usize, usize, usize) {
+fn sums(pools: &[(Whole, Ledger)]) -> (usize, usize, usize) {
     let sums: Vec<_> = pools.iter().map(|(_, ledger)| ledger.sums()).collect();
-    let sum = |of: fn(&crate::laws::Sums) -> usize| sums.iter().map(of).sum();
+    let sum = |of: fn(&Sums) -> usize| sums.iter().map(of).sum();
     (sum(|sums| sums.calls), sum(|sums| sums.failed), sum(|sums| sums.answers))
 }
 
@@ -66,10 +48,10 @@ fn pools_that_start_together_serve_their_first_calls_and_ask_once() {
 fn calls_wait_for_a_gateway_that_comes_late_and_ask_it_once() {
     for settings in Settings::defaults() {
         play(&settings, async |pools, _| {
-            turmoil::hold("c0", host_name(None));
+            turmoil::hold("c0", Host::Gateway.to_string());
             let heals = async {
                 sleep(Duration::from_secs(10)).await;
-                turmoil::release("c0", host_name(None));
+                turmoil::release("c0", Host::Gateway.to_string());
             };
             futures::join!(herd(&pools), heals);
             assert_eq!(sums(&pools), (POOLS * CALLS, 0, POOLS));
@@ -86,7 +68,7 @@ fn no_call_fails_while_one_replica_is_left() {
             turmoil::hold("c0", "r0");
             turmoil::partition("c0", "r1");
             turmoil::hold("c0", "r2");
-            (0..3).for_each(|node| truth.lock().set_good([0], Node(node), None));
+            (0..3).map(Node).for_each(|node| truth.lock().set_well([0], Host::Node(node), None));
             for _ in 0..20 {
                 herd(&pools).await;
                 sleep(Duration::from_secs(2)).await;
@@ -103,8 +85,8 @@ fn a_herd_is_served_again_once_everybody_is_back_for_as_long_as_a_circuit_waits(
         let bound = settings.settled() + settings.longest_open();
         play(&settings, async move |pools, truth| {
             herd(&pools).await;
-            let all = || (0..NODES).map(Node);
-            let good = |since| all().for_each(|node| truth.lock().set_good([0], node, since));
+            let all = || (0..4).map(Node);
+            let good = |since| all().for_each(|node| truth.lock().set_well([0], Host::Node(node), since));
             good(None);
             all().for_each(|node| turmoil::partition("c0", node.to_string()));
             for _ in 0..10 {

@@ -1,24 +1,25 @@
 //! What must hold, looked at from one client.
 
 use std::{
-    collections::{BTreeMap, HashMap},
+    collections::{BTreeMap, BTreeSet, HashMap},
     fmt,
     sync::{Arc, Mutex, MutexGuard},
     time::Duration,
 };
 
 use breaker_core::{Circuit, Event, EventKind, Observer};
-use replica_pool::{Diagnostics, HealthStatus, ReplicaPool, ReplicaStatus};
+use replica_pool::{Diagnostics, HealthStatus, ReplicaStatus};
 
 use crate::{
+    client::{Pooled, Whole},
     crowd::Crowd,
-    settings::{DEADLINE, SLACK, Settings},
+    settings::{SLACK, Settings},
+    store::PartId,
     truth::{Node, Shared},
     wire::Trouble,
     world::client_name,
 };
 
-pub(crate) type Pool = ReplicaPool<Node>;
 pub(crate) type Answer = Result<Node, replica_pool::CallError<Trouble>>;
 
 /// What happened, in numbers.
@@ -26,22 +27,44 @@ pub(crate) type Answer = Result<Node, replica_pool::CallError<Trouble>>;
 pub(crate) struct Sums {
     pub(crate) calls: usize,
     pub(crate) failed: usize,
+    /// Calls for which a good replica was reachable.
     pub(crate) judged: usize,
+    /// Of these, those under whose eyes their partition changed.
+    pub(crate) moving: usize,
     pub(crate) trips: usize,
     pub(crate) probes: usize,
     pub(crate) openings: usize,
     pub(crate) answers: usize,
+    /// Asked for addresses.
+    pub(crate) questions: usize,
+    /// Asked for the map.
+    pub(crate) maps: usize,
+}
+
+impl Sums {
+    pub(crate) fn add(&mut self, other: &Self) {
+        self.calls += other.calls;
+        self.failed += other.failed;
+        self.judged += other.judged;
+        self.moving += other.moving;
+        self.trips += other.trips;
+        self.probes += other.probes;
+        self.openings += other.openings;
+        self.answers += other.answers;
+        self.questions += other.questions;
+        self.maps += other.maps;
+    }
 }
 
 /// What a client knows of one replica.
 #[derive(Clone, Debug, Default)]
-struct Known {
-    /// Since when it has been in the set.
+pub(crate) struct Known {
+    /// Since when it has been in a set.
     present_since: Duration,
     /// Since when its circuit has been open, as far as was seen.
-    open_since: Option<Duration>,
-    /// When it opened last.
-    opened_at: Option<Duration>,
+    pub(crate) open_since: Option<Duration>,
+    /// Whether it was seen closed.
+    pub(crate) closed: bool,
     /// When it was tripped.
     trips: Vec<Duration>,
     /// Calls since it should be back, or was tripped.
@@ -50,10 +73,21 @@ struct Known {
 
 #[derive(Debug)]
 pub(crate) struct Book {
-    version: u64,
-    known: BTreeMap<Node, Known>,
+    /// The sets of all partitions in use, with their versions.
+    sets: BTreeMap<PartId, (u64, Vec<Node>)>,
+    pub(crate) known: BTreeMap<Node, Known>,
+    /// When those left who are in no set any more.
+    pub(crate) left: BTreeMap<Node, Duration>,
+    /// Who of them were probed.
+    pub(crate) strangers: Vec<Node>,
+    /// When each circuit opened last.
+    pub(crate) opened: BTreeMap<Node, Duration>,
+    /// Whose circuit was open by the last that was told of it.
+    pub(crate) told_open: BTreeSet<Node>,
     /// Who are at it, and since when.
-    pub(crate) crowds: HashMap<Crowd, Vec<(Node, Duration)>>,
+    pub(crate) crowds: HashMap<Crowd, Vec<(String, Duration)>>,
+    /// When the map was asked for.
+    pub(crate) maps: Vec<Duration>,
     /// When the gateway answered last.
     answered_at: Duration,
     pub(crate) sums: Sums,
@@ -71,10 +105,10 @@ pub(crate) struct Ledger {
 /// What was known when a call began.
 #[derive(Debug)]
 pub(crate) struct Begun {
-    at: Duration,
+    pub(crate) at: Duration,
     version: u64,
     /// Replicas that admit calls.
-    admitting: Vec<Node>,
+    pub(crate) admitting: Vec<Node>,
 }
 
 pub(crate) fn now() -> Duration {
@@ -84,9 +118,14 @@ pub(crate) fn now() -> Duration {
 impl Ledger {
     pub(crate) fn new(number: usize, settings: Settings, truth: Shared) -> Self {
         let book = Book {
-            version: 0,
+            sets: BTreeMap::new(),
             known: BTreeMap::new(),
+            left: BTreeMap::new(),
+            strangers: Vec::new(),
+            opened: BTreeMap::new(),
+            told_open: BTreeSet::new(),
             crowds: HashMap::new(),
+            maps: Vec::new(),
             answered_at: Duration::ZERO,
             sums: Sums::default(),
         };
@@ -97,12 +136,17 @@ impl Ledger {
         client_name(self.number)
     }
 
+    pub(crate) fn number(&self) -> usize {
+        self.number
+    }
+
     pub(crate) fn settings(&self) -> &Settings {
         &self.settings
     }
 
     pub(crate) fn sums(&self) -> Sums {
-        self.book().sums.clone()
+        let book = self.book();
+        Sums { maps: book.maps.len(), ..book.sums.clone() }
     }
 
     pub(crate) fn book(&self) -> MutexGuard<'_, Book> {
@@ -123,46 +167,79 @@ impl Ledger {
         book.answered_at = now();
     }
 
-    /// Notes who is in the set.
-    fn see(&self, pool: &Pool) -> u64 {
-        let (set, now) = (pool.replicas(), now());
+    /// Notes who is in the sets.
+    fn see(&self, pool: &impl Pooled) {
+        let now = now();
+        let sets: Vec<_> = pool.parts().into_iter().map(|(part, pool)| (part, pool.replicas())).collect();
+        let seen: BTreeMap<_, (u64, Vec<_>)> = sets
+            .iter()
+            .map(|(part, set)| {
+                (*part, (set.version(), set.replicas().iter().map(|replica| *replica.address()).collect()))
+            })
+            .collect();
         let mut book = self.book();
-        // Whoever was there before and after the next change has been there all the time.
-        let followed = set.version() <= book.version + 1;
-        if set.version() != book.version {
-            let before = std::mem::take(&mut book.known);
-            for node in set.replicas().iter().map(|replica| *replica.address()) {
-                let stayed = before.get(&node).filter(|_| followed).cloned();
+        if seen != book.sets {
+            let (before, sets) = (std::mem::take(&mut book.known), std::mem::take(&mut book.sets));
+            // Whoever was in a set before and after its next change has been there all the time.
+            let stayed = |node: &Node| {
+                sets.iter().any(|(part, (version, nodes))| {
+                    let after = seen.get(part).filter(|(after, _)| *after <= version + 1);
+                    nodes.contains(node) && after.is_some_and(|(_, nodes)| nodes.contains(node))
+                })
+            };
+            for node in seen.values().flat_map(|(_, nodes)| nodes) {
+                let known = before.get(node).filter(|_| stayed(node)).cloned();
                 let new = || Known { present_since: now, ..Known::default() };
-                book.known.insert(node, stayed.unwrap_or_else(new));
+                book.known.insert(*node, known.unwrap_or_else(new));
+                book.left.remove(node);
             }
-            book.version = set.version();
+            let left: Vec<_> = before.into_keys().filter(|node| !book.known.contains_key(node)).collect();
+            book.left.extend(left.into_iter().map(|node| (node, now)));
+            book.sets = seen;
         }
-        for replica in set.replicas() {
-            let is_open = replica.breaker().state().circuit() == Circuit::Open;
+        for replica in sets.iter().flat_map(|(_, set)| set.replicas()) {
+            let circuit = replica.breaker().state().circuit();
             if let Some(known) = book.known.get_mut(replica.address()) {
+                known.closed = circuit == Circuit::Closed;
+                let is_open = circuit == Circuit::Open;
                 known.open_since = if is_open { known.open_since.or(Some(now)) } else { None };
             }
         }
-        set.version()
     }
 
-    /// Since when `node` has been well, and in the set.
+    /// Since when `node` has been well, and in a set.
     fn well_since(&self, node: Node, known: &Known) -> Option<Duration> {
-        Some(self.truth.good_since(self.number, node)?.max(known.present_since))
+        Some(self.truth.lock().good_since(self.number, node)?.max(known.present_since))
     }
 
-    pub(crate) fn begin(&self, pool: &Pool) -> Begun {
-        let version = self.see(pool);
+    pub(crate) fn begin(&self, pool: &impl Pooled) -> Begun {
+        self.see(pool);
         let book = self.book();
+        let version = book.sets.get(&PartId::WHOLE).map_or(0, |(version, _)| *version);
         let admitting =
             book.known.iter().filter(|(_, known)| known.open_since.is_none()).map(|(node, _)| *node);
         Begun { at: now(), version, admitting: admitting.collect() }
     }
 
     /// A call has ended.
-    pub(crate) fn end(&self, begun: &Begun, pool: &Pool, answer: &Answer, seen: &Diagnostics) {
-        let version = self.see(pool);
+    pub(crate) fn end(&self, begun: &Begun, pool: &Whole, answer: &Answer, seen: &Diagnostics) {
+        let version = pool.replicas().version();
+        self.note_end(begun, pool, answer, seen, self.settings.deadline);
+        let mut known = begun.admitting.iter().copied();
+        let good = known.find(|node| version <= begun.version + 1 && self.was_reachable(*node, begun.at));
+        self.judge(begun, good, answer, seen);
+    }
+
+    /// Writes down how a call has ended, which should take no longer than `most`.
+    pub(crate) fn note_end(
+        &self,
+        begun: &Begun,
+        pool: &impl Pooled,
+        answer: &Answer,
+        seen: &Diagnostics,
+        most: Duration,
+    ) {
+        self.see(pool);
         let told = answer.as_ref().map_or_else(ToString::to_string, ToString::to_string);
         self.write(format_args!("call of {:?}: {told}", begun.at));
         if answer.is_err() {
@@ -175,27 +252,25 @@ impl Ledger {
             self.write(format_args!("  tried {}", tried.collect::<Vec<_>>().join("; ")));
         }
         let took = now() - begun.at;
-        if took > DEADLINE + SLACK {
+        if took > most + SLACK {
             self.breaks("no call outlives its deadline", format_args!("it took {took:?}"));
         }
-        let reachable = begun
-            .admitting
-            .iter()
-            .copied()
-            .find(|node| version <= begun.version + 1 && self.was_reachable(*node, begun.at));
-        {
-            let mut book = self.book();
-            book.sums.calls += 1;
-            book.sums.failed += usize::from(answer.is_err());
-            book.sums.judged += usize::from(reachable.is_some());
-        }
-        if let (Some(node), Err(error)) = (reachable, answer) {
-            let how = format_args!("{node} was, from {:?} on: {error} {error:?} {seen:?}", begun.at);
-            self.breaks("no request fails while a good replica is reachable", how);
-        }
+        let mut book = self.book();
+        book.sums.calls += 1;
+        book.sums.failed += usize::from(answer.is_err());
+        drop(book);
         let list = &seen.replica_status_list;
         for status in list.attempting.iter().chain(&list.ignoring) {
             self.look_at(status, begun.at);
+        }
+    }
+
+    /// `good` could have answered.
+    pub(crate) fn judge(&self, begun: &Begun, good: Option<Node>, answer: &Answer, seen: &Diagnostics) {
+        self.book().sums.judged += usize::from(good.is_some());
+        if let (Some(node), Err(error)) = (good, answer) {
+            let how = format_args!("{node} was, from {:?} on: {error} {error:?} {seen:?}", begun.at);
+            self.breaks("no request fails while a good replica is reachable", how);
         }
     }
 
@@ -204,7 +279,7 @@ impl Ledger {
     fn was_reachable(&self, node: Node, at: Duration) -> bool {
         let Some(known) = self.book().known.get(&node).cloned() else { return false };
         let well = self.well_since(node, &known).is_some_and(|since| since + self.settings.settled() <= at);
-        well && known.open_since.is_none() && known.opened_at.is_none_or(|opened| opened < at)
+        well && known.open_since.is_none() && self.book().opened.get(&node).is_none_or(|opened| *opened < at)
     }
 
     /// What a call that began at `at` was told of a replica.
@@ -237,8 +312,9 @@ impl Ledger {
     }
 
     /// What holds at any time.
-    pub(crate) fn check(&self, pool: &Pool) {
+    pub(crate) fn check(&self, pool: &impl Pooled) {
         self.see(pool);
+        self.check_strangers();
         let known = self.book().known.clone();
         for (node, known) in known {
             let Some(well) = self.well_since(node, &known) else { continue };
@@ -257,36 +333,38 @@ impl Ledger {
     }
 
     /// What holds when everything has been well for long, and no call is under way.
-    pub(crate) fn check_the_end(&self, pool: &Pool) {
+    pub(crate) fn check_the_end(&self, pool: &impl Pooled) {
         self.check(pool);
-        let law = "nothing is stuck at the end";
-        let (snapshot, settings) = (pool.snapshot(), &self.settings);
-        let set = pool.replicas();
-        let mut members = self.truth.lock().members.clone();
-        let mut found: Vec<_> = set.replicas().iter().map(|replica| *replica.address()).collect();
-        members.sort();
-        found.sort();
+        let (law, settings, parts) = ("nothing is stuck at the end", &self.settings, pool.parts());
         // In a list, nobody asks those behind the first that is well, and nobody learns that they have left.
         let learns = settings.shuffled || settings.asks_by_itself();
-        if learns && members != found {
-            self.breaks(law, format_args!("the set is {found:?}, the truth {members:?}"));
-        }
         // The timer of the interval is a task.
-        let own = usize::from(settings.asks_by_itself());
-        if snapshot.background_tasks != own {
-            self.breaks(law, format_args!("{} tasks are left", snapshot.background_tasks));
-        }
-        for replica in set.replicas().iter().filter(|replica| members.contains(replica.address())) {
-            let (breaker, health) = (replica.breaker(), replica.health());
-            let circuit = breaker.state().circuit();
-            let is_closed =
-                circuit == Circuit::Closed || (!settings.shuffled && circuit == Circuit::HalfOpen);
-            if !is_closed {
-                self.breaks(law, format_args!("{} is {circuit}, {health}", replica.address()));
+        let own = if settings.asks_by_itself() { parts.len() } else { 0 };
+        for (part, pool) in parts {
+            let set = pool.replicas();
+            let mut members = self.truth.lock().store.now.serving.get(&part).cloned().unwrap_or_default();
+            let mut found: Vec<_> = set.replicas().iter().map(|replica| *replica.address()).collect();
+            members.sort();
+            found.sort();
+            if learns && members != found {
+                self.breaks(law, format_args!("the set of {part} is {found:?}, the truth {members:?}"));
             }
-            let free = std::iter::from_fn(|| breaker.acquire().ok()).take(10).count();
-            if free == 0 {
-                self.breaks(law, format_args!("{} has no place", replica.address()));
+            let tasks = pool.snapshot().background_tasks;
+            if tasks != own {
+                self.breaks(law, format_args!("{tasks} tasks are left"));
+            }
+            for replica in set.replicas().iter().filter(|replica| members.contains(replica.address())) {
+                let (breaker, health) = (replica.breaker(), replica.health());
+                let circuit = breaker.state().circuit();
+                let is_closed =
+                    circuit == Circuit::Closed || (!settings.shuffled && circuit == Circuit::HalfOpen);
+                if !is_closed {
+                    self.breaks(law, format_args!("{} is {circuit}, {health}", replica.address()));
+                }
+                let free = std::iter::from_fn(|| breaker.acquire().ok()).take(10).count();
+                if free == 0 {
+                    self.breaks(law, format_args!("{} has no place", replica.address()));
+                }
             }
         }
         for (crowd, nodes) in &self.book().crowds {
@@ -302,14 +380,21 @@ impl Observer for Ledger {
         let name = event.name.as_deref().unwrap_or_default();
         self.write(format_args!("{name} {event}"));
         let mut book = self.book();
-        let tripped = match event.kind {
-            EventKind::Transition { to: Circuit::Open, .. } => true,
-            EventKind::Reset { to: Circuit::Open, .. } => false,
+        let (to, reset) = match event.kind {
+            EventKind::Transition { to, .. } => (to, false),
+            EventKind::Reset { to, .. } => (to, true),
             _ => return,
         };
+        let Some(node) = name.strip_prefix('r').and_then(|node| node.parse().ok()).map(Node) else { return };
+        if to != Circuit::Open {
+            book.told_open.remove(&node);
+            return;
+        }
+        let tripped = !reset;
         book.sums.trips += usize::from(tripped);
-        if let Some((_, known)) = book.known.iter_mut().find(|(node, _)| node.to_string() == name) {
-            known.opened_at = Some(now());
+        book.opened.insert(node, now());
+        book.told_open.insert(node);
+        if let Some(known) = book.known.get_mut(&node) {
             known.open_since = Some(now());
             known.calls_since_due = 0;
             if tripped {

@@ -5,64 +5,82 @@
 
 #![allow(clippy::unwrap_used, reason = "a test that unwraps in vain has failed")]
 
+mod asks;
 mod client;
 mod crowd;
 mod herd;
 mod laws;
 mod plan;
+mod routed;
+mod scenes;
 mod settings;
+mod store;
 mod truth;
 mod wire;
 mod world;
 
 use std::{env, time::Duration};
 
-use crate::{settings::Settings, world::World};
+use crate::world::{Report, Shape, World};
 
 /// How many worlds a plain test run plays.
-const SEEDS: u64 = 4;
+const WHOLE: u64 = 4;
+const DIVIDED: u64 = 2;
 
 fn variable(name: &str) -> Option<u64> {
     env::var(name).ok().map(|value| value.parse().unwrap())
 }
 
 /// The seeds to play: an even one is a world of `STATIC_THRESHOLD`, an odd one of `CANARY_RATE_THRESHOLD`.
-fn seeds() -> std::ops::Range<u64> {
+fn seeds(usual: u64) -> std::ops::Range<u64> {
     match variable("SIM_SEED") {
         Some(seed) => seed..seed + 1,
-        None => 0..variable("SIM_SEEDS").unwrap_or(SEEDS),
+        None => 0..variable("SIM_SEEDS").unwrap_or(usual),
     }
 }
 
-#[test]
-fn random_worlds_break_no_law() {
-    let mut total = world::Report::default();
-    for seed in seeds() {
-        let report = World::new(seed, Settings::of(seed)).run();
+/// Plays worlds that must break no law. `test` is which test they are of.
+fn play(shape: Shape, usual: u64, test: &str) -> Report {
+    let mut total = Report::default();
+    for seed in seeds(usual) {
+        let report = World::new(seed, shape).run();
         if variable("SIM_TRACE").is_some() {
             report.trace.iter().for_each(|line| println!("{line}"));
         }
         if let Some(broken) = &report.broken {
-            panic!(
-                "{broken}\nreproduce: SIM_SEED={seed} cargo test -p replica-pool --test sim random_worlds"
-            );
+            panic!("{broken}\nreproduce: SIM_SEED={seed} cargo test -p replica-pool --test sim {test}");
         }
         total.add(&report);
     }
     println!("{total}");
     // Worlds in which nothing ever goes wrong prove nothing.
-    assert!(total.calls > 1_000 && total.trips > 0 && total.answers > 0 && total.judged > 0);
+    let sums = &total.sums;
+    assert!(sums.calls > 1_000 && sums.trips > 0 && sums.answers > 0 && sums.judged > 0);
+    total
+}
+
+#[test]
+fn random_worlds_break_no_law() {
+    play(Shape::Whole, WHOLE, "random_worlds");
+}
+
+#[test]
+fn divided_worlds_break_no_law() {
+    let sums = play(Shape::Divided, DIVIDED, "divided_worlds").sums;
+    assert!(sums.maps > 0 && (variable("SIM_SEED").is_some() || sums.moving > 0));
 }
 
 #[test]
 fn one_seed_has_one_history() {
-    let play = |seed| World::new(seed, Settings::of(seed)).lasting(Duration::from_secs(300)).run().trace;
-    for seed in [4, 5] {
-        let (first, second) = (play(seed), play(seed));
-        assert!(first.len() > 500, "{} lines", first.len());
-        let differs = first.iter().zip(&second).find(|(one, other)| one != other);
-        assert_eq!(differs, None, "seed {seed}");
-        assert_eq!(first.len(), second.len());
+    for (shape, seconds) in [(Shape::Whole, 300), (Shape::Divided, 150)] {
+        let play = |seed| World::new(seed, shape).lasting(Duration::from_secs(seconds)).run().trace;
+        for seed in [4, 5] {
+            let (first, second) = (play(seed), play(seed));
+            assert!(first.len() > 500, "{} lines", first.len());
+            let differs = first.iter().zip(&second).find(|(one, other)| one != other);
+            assert_eq!(differs, None, "seed {seed}");
+            assert_eq!(first.len(), second.len());
+        }
+        assert_ne!(play(4), play(6));
     }
-    assert_ne!(play(4), play(6));
 }

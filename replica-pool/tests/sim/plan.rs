@@ -4,13 +4,7 @@ use std::time::Duration;
 
 use fastrand::Rng;
 
-use crate::truth::Node;
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Target {
-    Node(Node),
-    Gateway,
-}
+use crate::{store::Change, truth::Host};
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Fault {
@@ -31,19 +25,26 @@ pub(crate) enum Fault {
 pub(crate) enum Act {
     /// `client`: whose way to the target it is; of all of them if there is none.
     Begin {
-        target: Target,
+        target: Host,
         fault: Fault,
         client: Option<usize>,
     },
     End {
-        target: Target,
+        target: Host,
         fault: Fault,
         client: Option<usize>,
     },
-    /// A member's place is taken by a node that was none.
-    Move,
-    /// The gateway learns who the members are.
-    Learn,
+    /// Replicas say that their partition is about to change.
+    Announce(Change),
+    /// What was announced comes to pass.
+    Change {
+        /// The gateway and the map tell it at once.
+        told: bool,
+    },
+    TellAddresses,
+    TellMap,
+    /// The gateway and the map tell what was so a few changes ago.
+    TellOld(usize),
 }
 
 fn secs(rng: &mut Rng, range: std::ops::Range<u64>) -> Duration {
@@ -62,28 +63,81 @@ fn fault(rng: &mut Rng) -> Fault {
     }
 }
 
-/// What happens until `end`, at which everything is well again.
-pub(crate) fn plan(rng: &mut Rng, nodes: u8, clients: usize, end: Duration) -> Vec<(Duration, Act)> {
+/// What goes wrong with `hosts` until `end`, at which everything is well again: each for up to `ill` seconds, after having
+/// been well for up to `well`.
+fn faults(
+    rng: &mut Rng,
+    hosts: impl IntoIterator<Item = Host>,
+    clients: usize,
+    [ill, well]: [u64; 2],
+    end: Duration,
+) -> Vec<(Duration, Act)> {
     let mut acts = Vec::new();
-    for target in (0..nodes).map(|node| Target::Node(Node(node))).chain([Target::Gateway]) {
-        let mut at = secs(rng, 20..300);
+    for target in hosts {
+        let mut at = secs(rng, 20..well);
         while at < end {
             let fault = fault(rng);
             let one = matches!(fault, Fault::Partition | Fault::Hold | Fault::Lag(_)) && rng.bool();
             let client = one.then(|| rng.usize(..clients));
-            let over = (at + secs(rng, 2..150)).min(end);
+            // Longer than a mark counts, now and then, so that no answer clears it before.
+            let is_long = !matches!(target, Host::Node(_)) && rng.u8(..6) == 0;
+            let lasts = if is_long { secs(rng, 150..400) } else { secs(rng, 2..ill) };
+            let over = (at + lasts).min(end);
             acts.push((at, Act::Begin { target, fault, client }));
             acts.push((over, Act::End { target, fault, client }));
-            at = over + secs(rng, 20..400);
+            at = over + secs(rng, 20..well);
         }
     }
-    let mut at = secs(rng, 100..600);
-    while at < end {
-        acts.push((at, Act::Move));
-        acts.push(((at + secs(rng, 0..40)).min(end), Act::Learn));
-        at += secs(rng, 60..600);
-    }
-    acts.push((end, Act::Learn));
+    acts
+}
+
+fn sorted(mut acts: Vec<(Duration, Act)>, end: Duration) -> Vec<(Duration, Act)> {
+    acts.extend([(end, Act::TellAddresses), (end, Act::TellMap)]);
     acts.sort_by_key(|(at, _)| *at);
     acts
+}
+
+/// What happens until `end` to a store that is not divided.
+pub(crate) fn whole(rng: &mut Rng, hosts: &[Host], clients: usize, end: Duration) -> Vec<(Duration, Act)> {
+    let mut acts = faults(rng, hosts.iter().copied(), clients, [150, 400], end);
+    let mut at = secs(rng, 100..600);
+    while at < end {
+        acts.push((at, Act::Announce(Change::Replace)));
+        acts.push((at, Act::Change { told: false }));
+        acts.push(((at + secs(rng, 0..40)).min(end), Act::TellAddresses));
+        at += secs(rng, 60..600);
+    }
+    sorted(acts, end)
+}
+
+/// What happens until `end` to a store that is divided into partitions.
+pub(crate) fn divided(rng: &mut Rng, hosts: &[Host], clients: usize, end: Duration) -> Vec<(Duration, Act)> {
+    let (nodes, services): (Vec<_>, Vec<_>) = hosts.iter().partition(|host| matches!(host, Host::Node(_)));
+    let mut acts = faults(rng, nodes, clients, [150, 800], end);
+    // A question that hangs says nothing for long after that.
+    acts.extend(faults(rng, services, clients, [60, 1_000], end));
+    let mut at = secs(rng, 20..60);
+    while at + Duration::from_secs(60) < end {
+        let change = match rng.u8(..8) {
+            0..3 => Change::Split,
+            3..5 => Change::Merge,
+            5..7 => Change::Migrate,
+            _ => Change::Replace,
+        };
+        acts.push((at, Act::Announce(change)));
+        at += if rng.bool() { secs(rng, 1..10) } else { Duration::ZERO };
+        let told = rng.u8(..3) > 0;
+        acts.push((at, Act::Change { told }));
+        if !told {
+            acts.push((at + secs(rng, 0..40), Act::TellAddresses));
+            acts.push((at + secs(rng, 0..40), Act::TellMap));
+        }
+        at += secs(rng, 10..60);
+        if rng.u8(..6) == 0 {
+            acts.push((at, Act::TellOld(rng.usize(..3))));
+            at += secs(rng, 1..30);
+            acts.extend([(at, Act::TellAddresses), (at, Act::TellMap)]);
+        }
+    }
+    sorted(acts, end)
 }

@@ -7,9 +7,11 @@ use replica_pool::config::Config;
 
 /// From the documentation of the settings: all of them are the defaults.
 pub(crate) const ATTEMPT_TIMEOUT: Duration = Duration::from_secs(5);
-pub(crate) const DEADLINE: Duration = Duration::from_secs(30);
+const DEADLINE: Duration = Duration::from_secs(30);
+/// How long the gateway may think.
+pub(crate) const QUESTION_TIMEOUT: Duration = Duration::from_secs(30);
 pub(crate) const CANARY_TIMEOUT: Duration = Duration::from_secs(1);
-const UNHEALTHY_TIMEOUT: Duration = Duration::from_secs(60);
+pub(crate) const UNHEALTHY_TIMEOUT: Duration = Duration::from_secs(60);
 const TEST_DELAY: Duration = Duration::from_secs(20);
 
 /// What the ticks of the simulation and the way over the network may add to anything.
@@ -19,15 +21,34 @@ pub(crate) const SLACK: Duration = Duration::from_millis(1_500);
 pub(crate) struct Settings {
     pub(crate) canary: bool,
     pub(crate) shuffled: bool,
+    pub(crate) deadline: Duration,
+    /// Who may have to be validated before a replica is.
+    others: u32,
     pub(crate) text: String,
 }
 
 impl Settings {
+    /// Those of a pool that is not divided.
     pub(crate) fn of(seed: u64) -> Self {
+        Self::random(seed, DEADLINE, 3)
+    }
+
+    /// Those of a pool that is divided into partitions. A call may find three replicas of a partition hanging, wait for a
+    /// question about their addresses and for one about the map, each after the longest pause (18 s), and find two more
+    /// that hang: 61 s.
+    pub(crate) fn divided(seed: u64) -> Self {
+        Self::random(seed, Duration::from_secs(90), 6)
+    }
+
+    fn random(seed: u64, deadline: Duration, others: u32) -> Self {
         let mut rng = Rng::with_seed(seed);
         let canary = seed % 2 == 1;
         let shuffled = rng.u8(..5) > 0;
-        let mut pool = vec![if shuffled { r#""order": "shuffled""# } else { r#""order": "listed""# }];
+        let mut pool =
+            vec![if shuffled { r#""order": "shuffled""# } else { r#""order": "listed""# }.to_owned()];
+        if deadline != DEADLINE {
+            pool.push(format!(r#""deadline": "PT{}S""#, deadline.as_secs()));
+        }
         for (key, chances) in [
             (r#""validation": { "enabled": true }"#, 2),
             (r#""hedgeAfter": "PT1S""#, 3),
@@ -37,7 +58,7 @@ impl Settings {
             (r#""resetCircuitsOnRefresh": false"#, 4),
         ] {
             if rng.u8(..chances) == 0 {
-                pool.push(key);
+                pool.push(key.to_owned());
             }
         }
         let strategy = if canary { "CANARY_RATE_THRESHOLD" } else { "STATIC_THRESHOLD" };
@@ -45,7 +66,7 @@ impl Settings {
             r#"{{ "circuitBreaker": {{ "strategy": "{strategy}" }}, "replicaPool": {{ {} }} }}"#,
             pool.join(", ")
         );
-        Self { canary, shuffled, text }
+        Self { canary, shuffled, deadline, others, text }
     }
 
     /// The defaults, all of them, of both strategies.
@@ -53,6 +74,8 @@ impl Settings {
         let of = |canary, strategy: &str| Self {
             canary,
             shuffled: true,
+            deadline: DEADLINE,
+            others: 3,
             text: format!(r#"{{ "circuitBreaker": {{ "strategy": "{strategy}" }} }}"#),
         };
         [of(false, "STATIC_THRESHOLD"), of(true, "CANARY_RATE_THRESHOLD")]
@@ -74,6 +97,11 @@ impl Settings {
         delay + SLACK
     }
 
+    /// Questions that were under way when the gateway became well have ended.
+    pub(crate) fn questions_settled(&self) -> Duration {
+        QUESTION_TIMEOUT + SLACK
+    }
+
     /// Attempts that were under way when a replica became well have ended.
     pub(crate) fn settled(&self) -> Duration {
         ATTEMPT_TIMEOUT + SLACK
@@ -85,9 +113,14 @@ impl Settings {
         usize::from(self.canary)
     }
 
-    /// A connection is opened after those to the three others, which may hang, one after another on a single core.
+    /// A canary's round of three probes that hang, and the way.
+    pub(crate) fn longest_round(&self) -> Duration {
+        3 * CANARY_TIMEOUT + SLACK
+    }
+
+    /// A connection is opened after those to the others, which may hang, one after another on a single core.
     pub(crate) fn longest_validation(&self) -> Duration {
-        4 * ATTEMPT_TIMEOUT + SLACK
+        (self.others + 1) * ATTEMPT_TIMEOUT + SLACK
     }
 
     /// A replica that has been well for so long is no longer held to have been bad: the last attempt that fails, and the

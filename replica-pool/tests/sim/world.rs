@@ -6,25 +6,54 @@ use fastrand::Rng;
 use turmoil::Sim;
 
 use crate::{
-    client::{self, Part},
+    client::{self, Divided, Part, Whole},
     laws::{Ledger, Sums},
-    plan::{Act, Fault, Target, plan},
+    plan::{self, Act, Fault},
     settings::Settings,
-    truth::{Manner, Node, Shared},
+    store::{Change, Store},
+    truth::{Host, Manner, Node, Shared, Touch, Truth},
     wire,
 };
 
-pub(crate) const NODES: u8 = 5;
-pub(crate) const MEMBERS: u8 = 4;
-const CLIENTS: usize = 2;
 const TICK: Duration = Duration::from_millis(100);
-/// Nothing goes wrong any more for that long before the end.
-const CALM: Duration = Duration::from_secs(600);
+/// What the clients of a world call.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Shape {
+    /// Four replicas, and a fifth that takes the place of one of them.
+    Whole,
+    /// Two partitions at first, of three replicas each.
+    Divided,
+}
+
+impl Shape {
+    pub(crate) fn hosts(self) -> Vec<Host> {
+        let (nodes, services): (u8, &[_]) = match self {
+            Self::Whole => (5, &[Host::Gateway]),
+            Self::Divided => (7, &[Host::Gateway, Host::Map]),
+        };
+        (0..nodes).map(|node| Host::Node(Node(node))).chain(services.iter().copied()).collect()
+    }
+
+    pub(crate) fn store(self) -> Store {
+        match self {
+            Self::Whole => Store::new(5, 1, 4),
+            Self::Divided => Store::new(7, 2, 3),
+        }
+    }
+
+    const fn clients(self) -> usize {
+        match self {
+            Self::Whole => 2,
+            Self::Divided => 1,
+        }
+    }
+}
 
 pub(crate) struct World {
     seed: u64,
+    shape: Shape,
     settings: Settings,
-    /// How long things go wrong, and how long they don't after that.
+    /// How long things go wrong, and how long nothing does any more after that.
     trouble: Duration,
     calm: Duration,
 }
@@ -35,57 +64,44 @@ pub(crate) struct Report {
     pub(crate) broken: Option<String>,
     pub(crate) trace: Vec<String>,
     simulated: Duration,
-    pub(crate) calls: usize,
-    failed: usize,
-    /// Calls for which a good replica was reachable.
-    pub(crate) judged: usize,
-    pub(crate) trips: usize,
-    probes: usize,
-    openings: usize,
-    pub(crate) answers: usize,
+    changes: usize,
+    pub(crate) sums: Sums,
 }
 
 impl Report {
     pub(crate) fn add(&mut self, other: &Self) {
         self.simulated += other.simulated;
-        self.calls += other.calls;
-        self.failed += other.failed;
-        self.judged += other.judged;
-        self.trips += other.trips;
-        self.probes += other.probes;
-        self.openings += other.openings;
-        self.answers += other.answers;
-    }
-
-    fn count(&mut self, sums: &Sums) {
-        self.calls += sums.calls;
-        self.failed += sums.failed;
-        self.judged += sums.judged;
-        self.trips += sums.trips;
-        self.probes += sums.probes;
-        self.openings += sums.openings;
-        self.answers += sums.answers;
+        self.changes += other.changes;
+        self.sums.add(&other.sums);
     }
 }
 
 impl fmt::Display for Report {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let hours = self.simulated.as_secs_f64() / 3_600.0;
-        let Self { calls, failed, judged, trips, probes, openings, answers, .. } = self;
+        let Sums { calls, failed, judged, moving, trips, probes, openings, answers, questions, maps } =
+            self.sums;
         write!(
             f,
-            "{hours:.1} hours: {calls} calls, {judged} of them with a good replica in reach, {failed} failed; {trips} \
-             trips, {probes} probes, {openings} validations, {answers} answers of the gateway"
+            "{hours:.1} hours: {calls} calls, {judged} of them with a good replica in reach, {moving} of these while their \
+             partition changed, {failed} failed; {} changes; {trips} trips, {probes} probes, {openings} validations, \
+             {questions} questions for addresses, {answers} of them answered, {maps} for the map",
+            self.changes
         )
     }
 }
 
 impl World {
-    pub(crate) fn new(seed: u64, settings: Settings) -> Self {
-        Self { seed, settings, trouble: Duration::from_secs(1_800), calm: CALM }
+    pub(crate) fn new(seed: u64, shape: Shape) -> Self {
+        let (settings, trouble, calm) = match shape {
+            Shape::Whole => (Settings::of(seed), 1_800, 600),
+            Shape::Divided => (Settings::divided(seed), 780, 420),
+        };
+        let (trouble, calm) = (Duration::from_secs(trouble), Duration::from_secs(calm));
+        Self { seed, shape, settings, trouble, calm }
     }
 
-    /// Of another length than half an hour, and without the calm after it.
+    /// With trouble for another time, and without the calm after it.
     pub(crate) fn lasting(self, trouble: Duration) -> Self {
         Self { trouble, calm: Duration::ZERO, ..self }
     }
@@ -94,20 +110,27 @@ impl World {
         // The pool's own dice are thrown by the thread's.
         fastrand::seed(self.seed);
         let mut rng = Rng::with_seed(self.seed.wrapping_mul(31) + 7);
-        let acts = plan(&mut rng, NODES, CLIENTS, self.trouble);
-        let truth = Shared::new(NODES, MEMBERS, CLIENTS);
+        let (hosts, clients) = (self.shape.hosts(), self.shape.clients());
+        let acts = match self.shape {
+            Shape::Whole => plan::whole(&mut rng, &hosts, clients, self.trouble),
+            Shape::Divided => plan::divided(&mut rng, &hosts, clients, self.trouble),
+        };
+        let truth = Shared::new(self.shape.store(), &hosts, clients);
         let end = self.trouble + self.calm;
-        let mut sim = stage(self.seed, &truth);
+        let mut sim = stage(self.seed, &truth, &hosts);
         let ledgers: Vec<_> =
-            (0..CLIENTS).map(|number| Ledger::new(number, self.settings.clone(), truth.clone())).collect();
+            (0..clients).map(|number| Ledger::new(number, self.settings.clone(), truth.clone())).collect();
         for ledger in &ledgers {
             let part = Part { ledger: ledger.clone(), end, rng: rng.fork() };
-            sim.client(ledger.name(), client::play(part));
+            match self.shape {
+                Shape::Whole => sim.client(ledger.name(), client::play::<Whole>(part)),
+                Shape::Divided => sim.client(ledger.name(), client::play::<Divided>(part)),
+            }
         }
         let mut acts = acts.into_iter().peekable();
         let broken = loop {
             while let Some((_, act)) = acts.next_if(|(at, _)| *at <= sim.elapsed()) {
-                apply(&mut sim, &truth, &mut rng, act);
+                apply(&mut sim, &truth, clients, &mut rng, act);
             }
             let step = sim.step();
             if let Some(broken) = truth.lock().broken.take() {
@@ -121,14 +144,16 @@ impl World {
         };
         let broken = broken.map(|broken| format!("{broken}\nsettings: {}", self.settings.text));
         let mut report = Report { broken, simulated: sim.elapsed(), ..Report::default() };
-        ledgers.iter().for_each(|ledger| report.count(&ledger.sums()));
-        report.trace = std::mem::take(&mut truth.lock().trace);
+        ledgers.iter().for_each(|ledger| report.sums.add(&ledger.sums()));
+        let mut truth = truth.lock();
+        report.changes = truth.changes();
+        report.trace = std::mem::take(&mut truth.trace);
         report
     }
 }
 
-/// The network, the replicas and the gateway.
-pub(crate) fn stage(seed: u64, truth: &Shared) -> Sim<'static> {
+/// The network with its hosts.
+pub(crate) fn stage(seed: u64, truth: &Shared, hosts: &[Host]) -> Sim<'static> {
     let mut sim = turmoil::Builder::new()
         .rng_seed(seed)
         .tick_duration(TICK)
@@ -138,59 +163,85 @@ pub(crate) fn stage(seed: u64, truth: &Shared) -> Sim<'static> {
         .tcp_capacity(4_096)
         .ephemeral_ports(10_000..=65_535)
         .build();
-    let hosts = (0..NODES).map(|node| Some(Node(node))).chain([None]);
-    for node in hosts {
-        let (name, truth) = (host_name(node), truth.clone());
-        sim.host(name, move || wire::serve(truth.clone(), node));
+    for host in hosts.iter().copied() {
+        let truth = truth.clone();
+        sim.host(host.to_string(), move || wire::serve(truth.clone(), host));
     }
     sim
 }
 
-fn clients(client: Option<usize>) -> Vec<usize> {
-    client.map_or_else(|| (0..CLIENTS).collect(), |client| vec![client])
-}
-
-fn apply(sim: &mut Sim<'_>, truth: &Shared, rng: &mut Rng, act: Act) {
+fn apply(sim: &mut Sim<'_>, truth: &Shared, clients: usize, rng: &mut Rng, act: Act) {
     let now = sim.elapsed();
-    truth.lock().trace.push(format!("{now:?} {act:?}"));
+    let whom = |client: Option<usize>| client.map_or(0..clients, |client| client..client + 1);
+    {
+        let mut truth = truth.lock();
+        truth.trace.push(format!("{now:?} {act:?}"));
+        truth.quiet_since = now;
+    }
     match act {
         Act::Begin { target, fault, client } => {
-            if let Target::Node(node) = target {
-                truth.lock().set_good(clients(client), node, None);
-            }
-            turn(sim, truth, target, fault, client, true);
+            truth.lock().set_well(whom(client), target, None);
+            turn(sim, truth, target, fault, whom(client), true);
         }
         Act::End { target, fault, client } => {
-            turn(sim, truth, target, fault, client, false);
-            if let Target::Node(node) = target {
-                truth.lock().set_good(clients(client), node, Some(now));
-            }
+            turn(sim, truth, target, fault, whom(client), false);
+            truth.lock().set_well(whom(client), target, Some(now));
         }
-        Act::Move => {
-            let mut truth = truth.lock();
-            let Some(spare) = (0..NODES).map(Node).find(|node| !truth.members.contains(node)) else { return };
-            let place = rng.usize(..truth.members.len());
-            let leaver = std::mem::replace(&mut truth.members[place], spare);
-            truth.set_good(0..CLIENTS, leaver, None);
-            // What goes wrong with it goes on: it is good once that is over, or from now on.
-            let well = truth.is_spared(spare);
-            truth.set_good(0..CLIENTS, spare, well.then_some(now));
-        }
-        Act::Learn => {
-            let mut truth = truth.lock();
-            truth.named = truth.members.clone();
-        }
+        _ => alter(&mut truth.lock(), rng, act, now),
     }
 }
 
+/// The store changes, or what is said of it.
+fn alter(truth: &mut Truth, rng: &mut Rng, act: Act, now: Duration) {
+    let version = truth.store.map.version;
+    match act {
+        Act::Announce(change) => {
+            // Not every change can be made everywhere.
+            let found = [change, Change::Split, Change::Migrate]
+                .into_iter()
+                .find_map(|change| Some((change, truth.store.announce(change, rng)?)));
+            if let Some((change, keys)) = found {
+                truth.touches.push(Touch { keys, from: now, made: None, of_map: change.is_of_map() });
+            }
+        }
+        Act::Change { told } => {
+            truth.store.change(rng);
+            if let Some(touch) = truth.touches.last_mut() {
+                touch.made.get_or_insert(now);
+            }
+            if told {
+                truth.store.tell_map();
+                truth.store.tell_addresses();
+            }
+        }
+        Act::TellAddresses => truth.store.tell_addresses(),
+        Act::TellMap => truth.store.tell_map(),
+        Act::TellOld(back) => truth.store.tell_old(back),
+        Act::Begin { .. } | Act::End { .. } => {}
+    }
+    if truth.store.map.version > version {
+        truth.told_maps.push(now);
+    }
+    truth.note_change(now);
+    let (is, said) = (&truth.store.now, &truth.store.addresses.serving);
+    let line = format!(
+        "{now:?} {:?} {:?} {:?}, said: {} {said:?}",
+        is.version, is.starts, is.serving, truth.store.map.version
+    );
+    truth.trace.push(line);
+}
+
 /// A fault begins or ends.
-fn turn(sim: &mut Sim<'_>, truth: &Shared, target: Target, fault: Fault, client: Option<usize>, on: bool) {
-    let host = match target {
-        Target::Node(node) => host_name(Some(node)),
-        Target::Gateway => host_name(None),
-    };
-    truth.lock().set_faulty(target, on);
-    for client in clients(client).into_iter().map(client_name) {
+fn turn(
+    sim: &mut Sim<'_>,
+    truth: &Shared,
+    target: Host,
+    fault: Fault,
+    clients: std::ops::Range<usize>,
+    on: bool,
+) {
+    let host = target.to_string();
+    for client in clients.map(client_name) {
         let (client, host) = (client.as_str(), host.as_str());
         match (fault, on) {
             (Fault::Partition, true) => sim.partition(client, host),
@@ -206,20 +257,11 @@ fn turn(sim: &mut Sim<'_>, truth: &Shared, target: Target, fault: Fault, client:
         (Fault::Mute, true) => Manner::Mute,
         (Fault::Fails, true) => Manner::Fails,
         (Fault::Slow(time), true) => Manner::Slow(time),
-        (Fault::Crash, true) => return sim.crash(host.as_str()),
-        (Fault::Crash, false) => return sim.bounce(host.as_str()),
+        (Fault::Crash, true) => return sim.crash(host),
+        (Fault::Crash, false) => return sim.bounce(host),
         _ => Manner::Well,
     };
-    let mut truth = truth.lock();
-    match target {
-        Target::Node(node) => truth.manners[usize::from(node.0)] = manner,
-        Target::Gateway => truth.gateway = manner,
-    }
-}
-
-/// The host of a replica, or of the gateway.
-pub(crate) fn host_name(node: Option<Node>) -> String {
-    node.map_or_else(|| "gateway".to_owned(), |node| node.to_string())
+    truth.lock().set_manner(target, manner);
 }
 
 pub(crate) fn client_name(number: usize) -> String {
