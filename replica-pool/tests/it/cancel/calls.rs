@@ -1,8 +1,13 @@
 //! Calls to a pool, each beside another one in the same situation, which is to be answered.
 
+use std::sync::Arc;
+
+use breaker_core::Circuit;
 use tokio::time::sleep;
 
-use super::{Cut, Places, all_places_are_free, at_every_await, call, nothing_is_left, spawn_call};
+use super::{
+    Cut, Places, all_places_are_free, at_every_await, call, nothing_is_left, spawn_call, watched_call,
+};
 use crate::kit::{Answer, Bench, Registry, Remote, millis, secs};
 
 /// Every failure opens a circuit, and an open one is tried at once: with three places, each of which counts.
@@ -30,8 +35,9 @@ async fn a_call_is_cut(points: u32, answer: Option<&'static str>, prepare: impl 
     at_every_await(points, async |cut: Cut| {
         let bench = prepare().await;
         let all = bench.addresses();
-        let (one, other) = (call(&bench), spawn_call(&bench));
+        let ((one, at_work), other) = (watched_call(&bench), spawn_call(&bench));
         let completed = cut.short(one).await;
+        assert_eq!(Arc::strong_count(&at_work), 1, "{cut:?}: an attempt goes on without its call");
         let other = other.await.unwrap();
         assert_eq!(other.as_ref().ok().copied(), answer, "{cut:?}: {other:?}");
         let all = if all.is_empty() { vec!["A", "B", "C"] } else { all };
@@ -47,6 +53,28 @@ async fn a_call_to_a_pool_that_is_well() {
         let bench = on_trial("").await;
         bench.world.set("A", Remote::Slow(millis(100)));
         bench
+    })
+    .await;
+}
+
+/// Two calls that are answered, or one: each success is counted once, and a call that was dropped is none, nor a failure.
+#[tokio::test(start_paused = true)]
+async fn what_a_dropped_call_did_not_hear_counts_for_nothing() {
+    at_every_await(1, async |cut: Cut| {
+        let bench = on_trial("").await;
+        bench.world.set("A", Remote::Slow(millis(100)));
+        let epoch = bench.replica("A").breaker().epoch();
+        let other = spawn_call(&bench);
+        let completed = cut.short(call(&bench)).await;
+        assert_eq!(other.await.unwrap().unwrap(), "A");
+        let (tally, completed) = (bench.tally("A"), completed.is_some());
+        assert_eq!((tally.calls, tally.failures), (1 + u32::from(completed), 0), "{cut:?}");
+        // The first attempt made it half-open, and nothing has changed since.
+        assert_eq!(
+            (bench.circuit("A"), bench.replica("A").breaker().epoch()),
+            (Circuit::HalfOpen, epoch + 1)
+        );
+        completed
     })
     .await;
 }

@@ -8,13 +8,18 @@ mod shutdown;
 
 use std::{
     future::{Future, poll_fn},
+    sync::Arc,
     task::Poll,
 };
 
 use breaker_core::{Circuit, Settlement};
 use futures::{FutureExt, future::BoxFuture};
 use replica_pool::{CallError, Diagnostics, HealthStatus, Verdict};
-use tokio::{runtime::Handle, task::JoinHandle, time::sleep};
+use tokio::{
+    runtime::Handle,
+    task::JoinHandle,
+    time::{sleep, timeout},
+};
 
 use crate::kit::{Addr, Bench, Remote, Trouble, judge, secs, settle};
 
@@ -37,7 +42,7 @@ impl Cut {
     /// What `future` brings; `None` when it was dropped before.
     async fn short<F: Future>(self, future: F) -> Option<F::Output> {
         let (mut future, mut left) = (Box::pin(future), self.polls);
-        poll_fn(|cx| {
+        let output = poll_fn(|cx| {
             if left == 0 {
                 return Poll::Ready(None);
             }
@@ -48,7 +53,12 @@ impl Cut {
                 Poll::Pending => Poll::Pending,
             }
         })
-        .await
+        .await;
+        let before = tasks();
+        drop(future);
+        // An attempt that was left waiting for too long is a failure, of which the gateway is asked.
+        assert!(tasks() <= before + 1, "{self:?}: dropping it starts {} tasks", tasks() - before);
+        output
     }
 }
 
@@ -56,7 +66,11 @@ impl Cut {
 async fn at_every_await(points: u32, case: impl AsyncFn(Cut) -> bool) {
     for moment in [Moment::WhenItWaits, Moment::WhenItIsWoken] {
         let mut polls = 0;
-        while !case(Cut { polls, moment }).await {
+        let play = async |polls| {
+            let ended = timeout(secs(3_600), case(Cut { polls, moment })).await;
+            ended.unwrap_or_else(|_| panic!("somebody waits for good after {polls} polls"))
+        };
+        while !play(polls).await {
             polls += 1;
             assert!(polls < 100, "it never completes");
             assert_eq!(tasks(), 0, "tasks are left after {polls} polls");
@@ -75,6 +89,21 @@ type Answer = Result<Addr, CallError<Trouble>>;
 fn call(bench: &Bench) -> BoxFuture<'static, Answer> {
     let (pool, body) = (bench.pool.clone(), bench.body());
     async move { pool.request().idempotent(true).judge(judge).call(body).await }.boxed()
+}
+
+/// The same, and what tells whether any of its attempts is at work: whoever is holds one more of it.
+fn watched_call(bench: &Bench) -> (BoxFuture<'static, Answer>, Arc<()>) {
+    let (pool, mut body, held) = (bench.pool.clone(), bench.body(), Arc::new(()));
+    let mine = Arc::clone(&held);
+    let body = move |attempt| {
+        let (answer, held) = (body(attempt), Arc::clone(&held));
+        async move {
+            let answer = answer.await;
+            drop(held);
+            answer
+        }
+    };
+    (async move { pool.request().idempotent(true).judge(judge).call(body).await }.boxed(), mine)
 }
 
 fn spawn_call(bench: &Bench) -> JoinHandle<Answer> {
@@ -148,7 +177,7 @@ impl Bench {
     /// An attempt at `address`, as soon as its circuit admits one.
     async fn begin_when_admitted(&self, address: Addr) -> replica_pool::Lease<Addr> {
         let replica = self.replica(address);
-        tokio::time::timeout(secs(10), replica.breaker().ready(sleep)).await.unwrap();
+        timeout(secs(10), replica.breaker().ready(sleep)).await.unwrap();
         self.begin(address)
     }
 }

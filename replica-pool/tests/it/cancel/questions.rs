@@ -1,9 +1,12 @@
 //! What else can be waited for: addresses, fresh ones, and connections.
 
+use std::thread::available_parallelism;
+
 use futures::FutureExt;
+use tokio::time::timeout;
 
 use super::{Cut, Places, at_every_await, nothing_is_left, tasks};
-use crate::kit::{Bench, Registry, Remote, millis, secs, settle};
+use crate::kit::{Bench, Registry, Remote, millis, secs, settle, stopwatch};
 
 const SETTINGS: &str = r#"{ "replicaPool": { "suspectAfter": "PT1S" } }"#;
 
@@ -56,8 +59,16 @@ async fn opening_connections() {
                 bench.world.set(name, Remote::Slow(millis(100)));
             }
             let completed = Cut { polls, moment }.short(bench.pool.warm_up()).await;
-            // Places for connections, and the marks of who opens them, are there again.
-            let again = bench.pool.warm_up().await;
+            // Places for connections, and the marks of who opens them, are there again, and no more than there were.
+            let elapsed = stopwatch();
+            let again = timeout(secs(60), bench.pool.warm_up()).await.unwrap();
+            let cores = available_parallelism().map_or(1, usize::from);
+            let turns = again.div_ceil(cores) as u64;
+            assert_eq!(
+                elapsed().as_millis(),
+                u128::from(100 * turns),
+                "{again} by {cores}, after {polls} polls"
+            );
             let opened = names.len() - again;
             assert!(completed.is_none_or(|opened| opened == names.len() && again == 0), "{opened}");
             nothing_is_left(bench, Places::InFlight(5), &names).await;
