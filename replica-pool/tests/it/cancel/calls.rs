@@ -124,6 +124,24 @@ async fn a_call_with_a_rival() {
     .await;
 }
 
+/// The replica that was overtaken answers somebody else, so that nobody waits for it any more.
+#[tokio::test(start_paused = true)]
+async fn a_call_whose_rival_wins() {
+    a_call_is_cut(2, Some("B"), async || {
+        let bench = on_trial(r#", "hedgeAfter": "PT0.1S""#).await;
+        bench.world.set("A", Remote::Slow(millis(500)));
+        bench.world.set("B", Remote::Slow(millis(50)));
+        let (call, world) = (call(&bench), Arc::clone(&bench.world));
+        tokio::spawn(async move {
+            sleep(millis(300)).await;
+            world.set("A", Remote::Well);
+            assert_eq!(call.await.unwrap(), "A");
+        });
+        bench
+    })
+    .await;
+}
+
 #[tokio::test(start_paused = true)]
 async fn a_call_whose_rivals_fail() {
     a_call_is_cut(4, Some("C"), async || {

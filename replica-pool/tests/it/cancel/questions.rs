@@ -3,6 +3,7 @@
 use std::thread::available_parallelism;
 
 use futures::FutureExt;
+use replica_pool::HealthStatus;
 use tokio::time::timeout;
 
 use super::{Cut, Places, at_every_await, nothing_is_left, tasks};
@@ -60,6 +61,7 @@ async fn opening_connections() {
             }
             let completed = Cut { polls, moment }.short(bench.pool.warm_up()).await;
             // Places for connections, and the marks of who opens them, are there again, and no more than there were.
+            let left = names.iter().filter(|name| bench.health(name) != HealthStatus::Connected).count();
             let elapsed = stopwatch();
             let again = timeout(secs(60), bench.pool.warm_up()).await.unwrap();
             let cores = available_parallelism().map_or(1, usize::from);
@@ -69,8 +71,8 @@ async fn opening_connections() {
                 u128::from(100 * turns),
                 "{again} by {cores}, after {polls} polls"
             );
-            let opened = names.len() - again;
-            assert!(completed.is_none_or(|opened| opened == names.len() && again == 0), "{opened}");
+            assert_eq!(again, left, "after {polls} polls");
+            assert!(completed.is_none_or(|opened| opened == names.len() && again == 0), "{again}");
             nothing_is_left(bench, Places::InFlight(5), &names).await;
             assert_eq!(tasks(), 0);
             if completed.is_some() {
