@@ -117,13 +117,28 @@ impl<A: Address, H: Send + Sync + 'static> Lease<A, H> {
         let settlement = self.settle(verdict.outcome);
         let Some(began) = self.began.take() else { return (settlement, Request::Served) };
         self.wait_no_more(began, verdict.signal != Signal::Unreachable);
-        if verdict.signal.marks() {
-            return (settlement, self.mark(began));
+        if verdict.outcome == Outcome::Success && !verdict.signal.marks() {
+            if !self.place.is_fixed() {
+                self.replica().connected(began.epoch);
+            }
+            return (settlement, Request::Served);
         }
-        if verdict.outcome == Outcome::Success && !self.place.is_fixed() {
-            self.replica().connected(began.epoch);
+        (settlement, self.end_badly(began, verdict))
+    }
+
+    #[cold]
+    fn end_badly(&self, began: Began, verdict: &Verdict) -> Request {
+        let request = if verdict.signal.marks() { self.mark(began) } else { Request::Served };
+        if verdict.outcome == Outcome::Failure {
+            self.look_after_circuit();
         }
-        (settlement, Request::Served)
+        request
+    }
+
+    fn look_after_circuit(&self) {
+        if let Some(partition) = self.place.partition() {
+            partition.look_after_circuit(self.replica());
+        }
     }
 
     #[inline]
@@ -133,7 +148,6 @@ impl<A: Address, H: Send + Sync + 'static> Lease<A, H> {
         })
     }
 
-    #[cold]
     fn mark(&self, began: Began) -> Request {
         let (replica, Some(partition)) = (self.replica(), self.place.partition()) else {
             return Request::Served;
@@ -224,6 +238,7 @@ impl<A: Address, H: Send + Sync + 'static> Lease<A, H> {
             self.wait_no_more(began, false);
             if outlived {
                 let _ = self.mark(began);
+                self.look_after_circuit();
             }
         }
     }

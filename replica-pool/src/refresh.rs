@@ -5,7 +5,7 @@ use std::{
     sync::{Arc, PoisonError},
 };
 
-use breaker_core::Clock;
+use breaker_core::{Circuit, Clock};
 
 use crate::{
     Address, GatewayError, HealthStatus, Replica,
@@ -69,7 +69,10 @@ impl<A: Address, H: Send + Sync + 'static> Partition<A, H> {
     /// open no call will find out.
     fn has_lost_one(&self) -> bool {
         let lost = |replica: &Arc<Replica<A, H>>| {
-            replica.health() == HealthStatus::Unhealthy || replica.breaker().is_tripped()
+            let breaker = replica.breaker();
+            // Once its delay is over, calls find out.
+            let held_open = || breaker.is_tripped() && breaker.status().circuit == Circuit::Open;
+            replica.health() == HealthStatus::Unhealthy || held_open()
         };
         self.set().replicas().iter().any(lost)
     }

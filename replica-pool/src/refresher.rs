@@ -48,14 +48,28 @@ pub(crate) trait Question: Send + Sync + Sized + 'static {
             state.again |= news;
             return Request::Run { number: state.begun, started: false };
         }
-        state.running = true;
-        state.begun += 1;
-        let number = state.begun;
+        let number = state.begin();
         state.calm_down(self.clock().now());
         drop(state);
-        let asking = Asking(Arc::clone(self));
-        let started = self.tasks().spawn(async move { run(&asking.0).await });
+        let started = self.spawn();
         if started { Request::Run { number, started } } else { Request::Closed }
+    }
+
+    /// Asks after `span` if something [wants more](Self::wants_more) then, and nobody has asked before.
+    fn ask_later(self: &Arc<Self>, span: Duration) {
+        let mut state = self.refresher().lock();
+        if state.stopped || state.running {
+            return;
+        }
+        state.begin();
+        (state.asleep, state.own_due) = (true, state.not_before.max(self.clock().now() + span));
+        drop(state);
+        self.spawn();
+    }
+
+    fn spawn(self: &Arc<Self>) -> bool {
+        let asking = Asking(Arc::clone(self));
+        self.tasks().spawn(async move { run(&asking.0).await })
     }
 }
 
@@ -145,6 +159,13 @@ impl Pause {
 }
 
 impl State {
+    /// A question is under way. Says which.
+    fn begin(&mut self) -> Number {
+        self.running = true;
+        self.begun += 1;
+        self.begun
+    }
+
     fn end(&mut self, Ended { number, error }: Ended) {
         (self.ended, self.error) = (number, error.map(Box::new));
     }
@@ -207,8 +228,9 @@ impl Refresher {
         self.lock().not_before
     }
 
-    /// Sleeps until the next question is due.
-    async fn sleep(&self, clock: &dyn Clock) {
+    /// Sleeps until the next question is due. Says whether there is one: not if only the pool itself wanted to know, and does
+    /// no more.
+    async fn sleep(&self, clock: &dyn Clock, wants_more: impl Fn() -> bool) -> bool {
         loop {
             // Listening comes before looking, so that nothing is missed.
             let news = self.news.notified();
@@ -228,9 +250,16 @@ impl Refresher {
                 () = news => {}
             }
         }
-        // What failed before the question that follows, it answers.
         let mut state = self.lock();
+        if state.asleep && !wants_more() {
+            // Nobody waits for this one: whoever does takes the sleep away.
+            (state.running, state.asleep, state.ended) = (false, false, state.begun);
+            state.own_pause.reset();
+            return false;
+        }
+        // What failed before the question that follows, it answers.
         (state.again, state.asleep) = (false, false);
+        true
     }
 
     fn lock(&self) -> MutexGuard<'_, State> {
@@ -250,7 +279,9 @@ async fn run<Q: Question>(question: &Arc<Q>) {
 async fn ask_again<Q: Question>(question: &Arc<Q>) {
     let refresher = question.refresher();
     loop {
-        refresher.sleep(question.clock()).await;
+        if !refresher.sleep(question.clock(), || question.wants_more()).await {
+            return;
+        }
         let asking = AssertUnwindSafe(question.ask()).catch_unwind();
         let answer = match time::timeout(GATEWAY_TIMEOUT, asking).await {
             Ok(Ok(answer)) => answer,

@@ -7,7 +7,7 @@ use replica_pool::HealthStatus;
 
 use super::{
     NAMES,
-    past::{Past, What},
+    past::{BOUND, Past, What},
 };
 use crate::kit::Addr;
 
@@ -27,7 +27,12 @@ pub(super) struct Model {
     pub(super) asking: Option<bool>,
     /// Since when the next question is due.
     pub(super) owed_since: Option<u64>,
+    /// The pool may ask, for reasons of its own that have gone by or are about to.
     pub(super) may_ask: bool,
+    /// When it asks about circuits that are held open, unless somebody does before.
+    pub(super) later: Option<u64>,
+    /// The question that is due is the pool's own.
+    pub(super) own: bool,
     pub(super) asked: usize,
     pub(super) opened: Vec<Addr>,
 }
@@ -37,8 +42,40 @@ impl Model {
         &mut self.known.get_mut(at).unwrap().0
     }
 
+    /// Somebody wants to know.
     pub(super) fn owe(&mut self) {
         self.owed_since = self.owed_since.or(Some(self.now));
+        (self.own, self.later) = (false, None);
+    }
+
+    /// A call failed, and the circuit of its replica is open now.
+    pub(super) fn held_open(&mut self) {
+        if self.asking.is_none() && self.owed_since.is_none() {
+            self.later = self.later.or(Some(self.now + BOUND));
+        }
+    }
+
+    /// What time alone makes of the pool's own questions.
+    pub(super) fn pass(&mut self) {
+        let lost = self.has_lost_one();
+        if self.own && !lost {
+            // It may have been asked for already, or it never will be.
+            (self.owed_since, self.own, self.may_ask) = (None, false, true);
+        }
+        if self.later.is_some_and(|later| self.now >= later) {
+            (self.later, self.may_ask) = (None, true);
+            if lost && self.asking.is_none() && self.owed_since.is_none() {
+                (self.owed_since, self.own) = (Some(self.now), true);
+            }
+        }
+    }
+
+    fn has_lost_one(&self) -> bool {
+        self.set.iter().any(|at| {
+            let (past, _) = &self.known[at];
+            let open = past.fuse(self.now).circuit == Circuit::Open;
+            open || past.health().status == HealthStatus::Unhealthy
+        })
     }
 
     /// A call or a connection marked a replica; `news` if it was not known.
@@ -55,17 +92,11 @@ impl Model {
     /// The question under way has ended.
     pub(super) fn ended(&mut self) {
         let again = self.asking.take().unwrap();
-        let lost = self.set.iter().any(|at| {
-            let (past, _) = &self.known[at];
-            let open = past.fuse(self.now).circuit == Circuit::Open;
-            open || past.health().status == HealthStatus::Unhealthy
-        });
-        if again || lost {
+        if again {
             self.owe();
+        } else if self.has_lost_one() {
+            (self.owed_since, self.own, self.later) = (Some(self.now), true, None);
         }
-        // A circuit whose delay is over counts as lost until somebody asks it.
-        let circuit = |at: &Addr| self.known[at].0.fuse(self.now).circuit;
-        self.may_ask = self.set.iter().any(|at| circuit(at) == Circuit::HalfOpen);
     }
 
     pub(super) fn answered(&mut self, names: &[Addr]) {

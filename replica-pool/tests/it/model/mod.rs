@@ -8,6 +8,7 @@ mod past;
 
 use std::{collections::BTreeMap, sync::Arc};
 
+use breaker_core::Circuit;
 use proptest::prelude::*;
 use replica_pool::{HealthStatus, Lease, Replica, Verdict};
 use tokio::time::sleep;
@@ -106,6 +107,8 @@ impl Pair {
             asking: None,
             owed_since: None,
             may_ask: false,
+            later: None,
+            own: false,
             asked: 1,
             opened: Vec::new(),
         };
@@ -124,13 +127,18 @@ impl Pair {
                     _ => (Verdict::UNREACHABLE, What::Marked(call)),
                 };
                 self.happened(&out, what);
+                let replica = Arc::clone(out.lease.replica());
                 out.lease.finish(&verdict);
+                self.failed(&replica, what);
             }
             Act::Drop { call } => {
                 let Some(out) = self.out.remove(&call) else { return };
                 let old = now >= out.began + ABANDONED;
-                self.happened(&out, if old { What::Marked(call) } else { What::Cancelled(call) });
+                let what = if old { What::Marked(call) } else { What::Cancelled(call) };
+                self.happened(&out, what);
+                let replica = Arc::clone(out.lease.replica());
                 drop(out.lease);
+                self.failed(&replica, what);
             }
             Act::Advance { ms } => self.advance(ms).await,
             Act::Ask => {
@@ -183,6 +191,14 @@ impl Pair {
         }
     }
 
+    /// Forgotten replicas too have circuits that can be open.
+    fn failed(&mut self, replica: &Replica<Addr>, what: What) {
+        let failed = matches!(what, What::Failed(_) | What::Marked(_));
+        if failed && replica.breaker().state().circuit() == Circuit::Open {
+            self.model.held_open();
+        }
+    }
+
     /// In steps, until a question is asked: those that wait for too long would end by themselves.
     async fn advance(&mut self, ms: u64) {
         if self.model.asking.is_some() {
@@ -222,6 +238,7 @@ impl Pair {
     async fn observe(&mut self) {
         settle().await;
         let now = self.model.now;
+        self.model.pass();
         // A look at marks that are too old is a reason to ask.
         let tiers = self.model.tiers();
         let overdue = self.model.set.iter().any(|at| self.model.known[at].0.health().is_overdue(now));
@@ -237,7 +254,7 @@ impl Pair {
             let wanted = self.model.owed_since.is_some() || self.model.may_ask;
             assert!(wanted, "nobody wanted to know\n{}", self.told());
             (self.model.asked, self.model.asking, self.model.owed_since) = (asked, Some(false), None);
-            self.model.may_ask = false;
+            (self.model.may_ask, self.model.own, self.model.later) = (false, false, None);
             for at in self.model.set.clone() {
                 self.model.past(at).add(now, What::Asked);
             }
