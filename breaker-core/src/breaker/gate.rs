@@ -180,6 +180,38 @@ mod tests {
     }
 
     #[test]
+    fn what_is_said_twice_is_said() {
+        let word = Word::new(1, Mode::Automatic, Circuit::Closed);
+        assert!(word.steady(true).steady(true).is_steady());
+        assert!(word.full(true).full(true).is_full());
+    }
+
+    #[test]
+    fn a_closed_circuit_becomes_steady_and_ceases_to_be_and_stays_what_else_it_was() {
+        let word = Word::new(7, Mode::Automatic, Circuit::Closed);
+        let gate = Gate::new(word, State::Closed, Start::Closely);
+        for steady in [false, true, true, false, false, true] {
+            gate.set_steady(steady);
+            let now = gate.word();
+            assert_eq!((now.is_steady(), now.epoch(), now.start()), (steady, 7, Start::Closely));
+        }
+    }
+
+    #[test]
+    fn how_the_clock_is_read_stays_where_the_deadline_stays() {
+        let gate = Gate::new(Word::new(1, Mode::Automatic, Circuit::Closed), State::Closed, Start::Closely);
+        gate.publish(Word::new(2, Mode::Automatic, Circuit::Open), State::Open { until: None });
+        assert_eq!((gate.word().epoch(), gate.word().start()), (2, Start::Closely));
+    }
+
+    #[test]
+    fn nobody_reads_a_deadline_that_is_being_written() {
+        let gate = Gate::new(Word::new(1, Mode::Automatic, Circuit::Closed), State::Closed, Start::Unread);
+        gate.word.fetch_or(BUSY, Ordering::Relaxed);
+        assert_eq!(gate.read(), None);
+    }
+
+    #[test]
     fn a_deadline_belongs_to_its_word() {
         let open = State::Open { until: Some(Timestamp::from_secs(3)) };
         let gate = Gate::new(Word::new(1, Mode::Automatic, Circuit::Closed), State::Closed, Start::Coarsely);

@@ -6,6 +6,7 @@ mod control;
 mod events;
 mod probes;
 mod shown;
+mod steps;
 
 use std::{
     panic::{AssertUnwindSafe, catch_unwind},

@@ -139,3 +139,48 @@ fn shared_types_cross_threads() {
     crosses::<crate::OwnedPermit>();
     crosses::<crate::Snapshot>();
 }
+
+/// Waits for good if any of them asks for the lock.
+#[test]
+fn whoever_is_refused_needs_no_lock() {
+    let bench = Bench::new();
+    let refused = |reason: RejectionReason| {
+        let _held = crate::sync::lock(&bench.breaker.core);
+        assert_eq!(bench.breaker.acquire().unwrap_err().reason, reason);
+    };
+    bench.trip();
+    refused(RejectionReason::Open);
+    bench.wait(10);
+    let place = bench.breaker.acquire().unwrap();
+    refused(RejectionReason::NoPlace);
+    drop(place);
+    bench.breaker.force_open();
+    refused(RejectionReason::ForcedOpen);
+}
+
+#[test]
+fn an_owned_permit_tells_what_a_borrowed_one_tells() {
+    let bench = Bench::new();
+    let told = || {
+        let (owned, borrowed) = (bench.breaker.acquire_owned().unwrap(), bench.breaker.acquire().unwrap());
+        assert_eq!((owned.epoch(), owned.would_reject()), (borrowed.epoch(), borrowed.would_reject()));
+        (owned.epoch(), owned.would_reject())
+    };
+    assert_eq!(told(), (Some(1), false));
+    bench.trip();
+    bench.breaker.observe_only();
+    assert_eq!(told(), (None, true));
+    bench.breaker.reset();
+    assert_eq!(told(), (Some(4), false), "closed, open, observing, reset");
+}
+
+#[test]
+fn every_call_passes_where_the_circuit_is_closed_and_its_strategy_decides() {
+    let bench = Bench::new();
+    assert!(bench.breaker.passes());
+    bench.breaker.disable();
+    assert!(!bench.breaker.passes(), "nothing is counted");
+    bench.breaker.release();
+    bench.trip();
+    assert!(!bench.breaker.passes());
+}
