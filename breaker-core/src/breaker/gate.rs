@@ -63,6 +63,10 @@ impl Word {
         }
     }
 
+    const fn busy(self) -> u64 {
+        self.0 | BUSY
+    }
+
     const fn next_version(self) -> u64 {
         (self.0 & VERSION).wrapping_add(1 << VERSION_SHIFT) & VERSION
     }
@@ -143,7 +147,7 @@ impl Gate {
     pub(super) fn publish(&self, word: Word, state: State) {
         let (old, deadline) = (Word(written(&self.word)), nanos(state));
         if written(&self.deadline) != deadline {
-            self.word.store(old.0 | BUSY, Ordering::Release);
+            self.word.store(old.busy(), Ordering::Release);
             self.deadline.store(deadline, Ordering::Release);
             self.word.store(word.plain() | old.next_version() | old.0 & START, Ordering::Release);
         } else if old.plain() != word.plain() {
@@ -207,7 +211,7 @@ mod tests {
     #[test]
     fn nobody_reads_a_deadline_that_is_being_written() {
         let gate = Gate::new(Word::new(1, Mode::Automatic, Circuit::Closed), State::Closed, Start::Unread);
-        gate.word.fetch_or(BUSY, Ordering::Relaxed);
+        gate.word.store(gate.word().busy(), Ordering::Relaxed);
         assert_eq!(gate.read(), None);
     }
 
