@@ -31,6 +31,13 @@ fn friendly_spans_are_read() {
 }
 
 #[test]
+fn the_smallest_units_are_read() {
+    let span = |written: &str| written.parse().map(IsoDuration::get);
+    assert_eq!(span("1ms 5us 7ns"), Ok(Duration::from_nanos(1_005_007)));
+    assert_eq!(IsoDuration::from_millis(1_500).get(), Duration::from_millis(1_500));
+}
+
+#[test]
 fn numbers_are_seconds_and_zero_is_a_span() {
     let read = |value| from_value::<IsoDuration>(value).unwrap().get();
     assert_eq!(read(json!(20)), Duration::from_secs(20));

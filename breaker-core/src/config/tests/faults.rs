@@ -26,7 +26,8 @@ fn strategy_and_type_together_are_an_error_even_if_equal() {
     // If they are equal, it is clear what the other keys should be.
     let out = "count: 0 is out of range; allowed: an integer, at least 1, at most 4294967295";
     assert_eq!(errors(r#"{"strategy": "SAMPLE", "type": "SAMPLE", "count": 0}"#), [both, out]);
-    assert_eq!(errors(r#"{"strategy": "OTHER_STRATEGY", "type": "SAMPLE", "count": 0}"#), [both]);
+    let other = r#"type: "OTHER_STRATEGY" is a second choice of the strategy; remove "strategy" or "type""#;
+    assert_eq!(errors(r#"{"strategy": "SAMPLE", "type": "OTHER_STRATEGY", "count": 0}"#), [other]);
 }
 
 #[test]
