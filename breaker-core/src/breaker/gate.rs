@@ -212,7 +212,7 @@ mod tests {
     fn nobody_reads_a_deadline_that_is_being_written() {
         let gate = Gate::new(Word::new(1, Mode::Automatic, Circuit::Closed), State::Closed, Start::Unread);
         gate.word.store(gate.word().busy(), Ordering::Relaxed);
-        assert_eq!(gate.read(), None);
+        assert_eq!((gate.read(), gate.word().start()), (None, Start::Unread));
     }
 
     #[test]
@@ -237,8 +237,10 @@ mod tests {
         gate.publish(word.full(true), full);
         assert_ne!(gate.word(), before);
         for _ in 0..1_000 {
+            let before = gate.word();
             gate.publish(word, State::HalfOpen { until: None });
             gate.publish(word.full(true), full);
+            assert_ne!(gate.word(), before);
             assert_eq!(
                 (gate.word().epoch(), gate.word().is_full(), gate.word().start()),
                 (1, true, Start::Closely),
