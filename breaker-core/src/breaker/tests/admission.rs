@@ -172,6 +172,8 @@ fn an_owned_permit_tells_what_a_borrowed_one_tells() {
     assert_eq!(told(), (None, true));
     bench.breaker.reset();
     assert_eq!(told(), (Some(4), false), "closed, open, observing, reset");
+    bench.breaker.disable();
+    assert_eq!(told(), (None, false));
 }
 
 #[test]
