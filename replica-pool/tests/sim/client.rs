@@ -7,7 +7,7 @@ use replica_pool::{Diagnostics, PartitionedPool, ReplicaPool};
 use tokio::{runtime::Handle, task::JoinSet, time::sleep};
 
 use crate::{
-    laws::{Ledger, now},
+    laws::{Answer, Ledger, now},
     store::{KEYS, PartId},
     truth::Node,
     wire::{self, Trouble, Wire, judge},
@@ -78,24 +78,27 @@ impl Pooled for Divided {
     async fn call(self, ledger: Ledger, key: u8) {
         let begun = ledger.begin_routed(&self, key);
         let mut seen = Diagnostics::default();
-        let request = self.request(&key).idempotent(true).judge(judge).diagnostics(&mut seen);
-        // The request says which partition it is meant for, as far as its sender knows.
-        let body = |attempt: replica_pool::Attempt<Node>| {
-            let part = self.routing_map().map(|map| *map.partition(&key));
-            async move {
-                match part {
-                    Some(part) => wire::call(*attempt.address(), part).await,
-                    None => Err(Trouble::Overloaded),
-                }
-            }
-        };
-        let answer = request.call(body).await;
+        let answer = routed(&self, key, &mut seen).await;
         ledger.end_routed(&begun, &self, &answer, &seen);
     }
 
     fn check_the_end(&self, ledger: &Ledger) {
         ledger.check_the_map(self);
     }
+}
+
+/// A call for `key`. It says which partition it is meant for, as far as its sender knows.
+pub(crate) async fn routed(pool: &Divided, key: u8, seen: &mut Diagnostics) -> Answer {
+    let body = |attempt: replica_pool::Attempt<Node>| {
+        let part = pool.routing_map().map(|map| *map.partition(&key));
+        async move {
+            match part {
+                Some(part) => wire::call(*attempt.address(), part).await,
+                None => Err(Trouble::Overloaded),
+            }
+        }
+    };
+    pool.request(&key).idempotent(true).judge(judge).diagnostics(seen).call(body).await
 }
 
 /// What a client is to do.

@@ -11,6 +11,7 @@ use crate::{
     scenes,
     settings::Settings,
     truth::{Host, Node, Shared},
+    world::Shape,
 };
 
 const POOLS: usize = 20;
@@ -18,7 +19,7 @@ const CALLS: usize = 20;
 
 /// Plays all pools of a herd.
 fn play(settings: &Settings, client: impl AsyncFnOnce(Vec<(Whole, Ledger)>, Shared) + 'static) {
-    scenes::play(settings, POOLS, client);
+    scenes::play(Shape::Whole, settings, POOLS, client);
 }
 
 /// Calls of every pool, all at once.
