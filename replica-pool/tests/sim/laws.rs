@@ -340,6 +340,7 @@ impl Ledger {
         let learns = settings.shuffled || settings.asks_by_itself();
         // The timer of the interval is a task.
         let own = if settings.asks_by_itself() { parts.len() } else { 0 };
+        let mut misses = false;
         for (part, pool) in parts {
             let set = pool.replicas();
             let mut members = self.truth.lock().store.now.serving.get(&part).cloned().unwrap_or_default();
@@ -351,7 +352,9 @@ impl Ledger {
             });
             // Nobody calls a replica whose circuit only a probe can reopen, and that failures without a mark have opened: once
             // it has left, nobody asks where it went.
-            let missed = settings.canary && !settings.asks_by_itself() && misses_open_ones;
+            let missed =
+                settings.canary && !settings.asks_by_itself() && misses_open_ones && members != found;
+            misses |= missed;
             if learns && !missed && members != found {
                 self.breaks(law, format_args!("the set of {part} is {found:?}, the truth {members:?}"));
             }
@@ -374,7 +377,9 @@ impl Ledger {
             }
         }
         for (crowd, nodes) in &self.book().crowds {
-            if !nodes.is_empty() {
+            // Whoever is missed is probed for good.
+            let may_go_on = misses && *crowd == Crowd::Probes;
+            if !nodes.is_empty() && !may_go_on {
                 self.breaks(law, format_args!("{crowd:?} of {nodes:?} are under way"));
             }
         }

@@ -87,15 +87,11 @@ impl Ledger {
         if moving && !routed.set.iter().all(is_well) {
             return None;
         }
-        let asked_well: BTreeSet<_> = routed.set.iter().copied().filter(is_well).collect();
         let serving = &truth.store.now.serving[&truth.store.now.part(routed.key)];
         let good: Vec<_> = serving.iter().copied().filter(is_well).collect();
         drop(truth);
-        // Somebody must be asked to learn of a change; half-open places may be taken by calls that hang.
-        let leads_on = |node: &Node| {
-            self.admitted(routed, *node) && (asked_well.contains(node) || routed.closed.contains(node))
-        };
-        let leads_on = routed.set.is_empty() || routed.set.iter().any(leads_on);
+        // Somebody must be asked to learn of a change.
+        let leads_on = routed.set.is_empty() || routed.set.iter().any(|node| self.admitted(routed, *node));
         let node = good.into_iter().find(|node| self.admitted(routed, *node))?;
         leads_on.then_some((node, moving))
     }
@@ -104,7 +100,8 @@ impl Ledger {
     fn admitted(&self, routed: &Routed, node: Node) -> bool {
         let book = self.book();
         let at_first = if routed.known.contains(&node) {
-            routed.begun.admitting.contains(&node)
+            // Half-open places may all be taken.
+            routed.closed.contains(&node)
         } else {
             // A circuit that is new starts closed, or open.
             !self.settings().canary && !book.told_open.contains(&node)
