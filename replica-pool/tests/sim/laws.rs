@@ -340,22 +340,13 @@ impl Ledger {
         let learns = settings.shuffled || settings.asks_by_itself();
         // The timer of the interval is a task.
         let own = if settings.asks_by_itself() { parts.len() } else { 0 };
-        let mut misses = false;
         for (part, pool) in parts {
             let set = pool.replicas();
             let mut members = self.truth.lock().store.now.serving.get(&part).cloned().unwrap_or_default();
             let mut found: Vec<_> = set.replicas().iter().map(|replica| *replica.address()).collect();
             members.sort();
             found.sort();
-            let misses_open_ones = set.replicas().iter().all(|replica| {
-                members.contains(replica.address()) || replica.breaker().state().circuit() == Circuit::Open
-            });
-            // Nobody calls a replica whose circuit only a probe can reopen, and that failures without a mark have opened: once
-            // it has left, nobody asks where it went.
-            let missed =
-                settings.canary && !settings.asks_by_itself() && misses_open_ones && members != found;
-            misses |= missed;
-            if learns && !missed && members != found {
+            if learns && members != found {
                 self.breaks(law, format_args!("the set of {part} is {found:?}, the truth {members:?}"));
             }
             let tasks = pool.snapshot().background_tasks;
@@ -377,9 +368,7 @@ impl Ledger {
             }
         }
         for (crowd, nodes) in &self.book().crowds {
-            // Whoever is missed is probed for good.
-            let may_go_on = misses && *crowd == Crowd::Probes;
-            if !nodes.is_empty() && !may_go_on {
+            if !nodes.is_empty() {
                 self.breaks(law, format_args!("{crowd:?} of {nodes:?} are under way"));
             }
         }
