@@ -44,15 +44,24 @@ impl Machine {
         machine
     }
 
+    #[inline]
     fn count(&mut self, failed: bool, slow: bool, now: &Now<'_>) {
-        let grows = matches!(&self.window, Window::Count(window) if !window.is_full());
-        self.window.record(failed, slow, now);
-        // Among the last n calls one that is well makes no share greater, unless it is the one that makes them enough.
-        if let Window::Count(window) = &self.window
-            && !(failed || slow || self.adopted || grows && self.rules.are_just_enough(window.calls()))
-        {
-            return;
+        match &mut self.window {
+            Window::Count(window) => {
+                let grows = !window.is_full();
+                window.record(failed, slow);
+                // Among the last n calls one that is well makes no share greater, unless it is the one that makes them enough.
+                let is_enough_now = || grows && self.rules.are_just_enough(window.calls());
+                if !(failed || slow || self.adopted || is_enough_now()) {
+                    return;
+                }
+            }
+            window => window.record(failed, slow, now),
         }
+        self.judge_window(now);
+    }
+
+    fn judge_window(&mut self, now: &Now<'_>) {
         self.adopted = false;
         let tally = self.window.tally(now);
         if let Some(reason) = self.rules.closed_verdict(tally) {
