@@ -179,19 +179,17 @@ impl<K: Key, P: PartitionId, A: Address, H: Send + Sync + 'static> Router<K, P, 
             return false;
         }
         let mut cells: HashMap<&P, Arc<Cell<A, H>>> = HashMap::new();
-        let before = old.as_ref().map(|old| old.map.partitions().iter().zip(&old.cells));
-        let before: HashMap<&P, &Arc<Cell<A, H>>> = before.into_iter().flatten().collect();
-        let cell = |id| before.get(id).map_or_else(Cell::new, |cell| Arc::clone(cell));
+        let before = || old.iter().flat_map(|old| old.map.partitions().iter().zip(&old.cells));
+        let known: HashMap<&P, &Arc<Cell<A, H>>> = before().collect();
+        let cell = |id| known.get(id).map_or_else(Cell::new, |cell| Arc::clone(cell));
         let row: Vec<_> = map
             .partitions()
             .iter()
             .map(|id| Arc::clone(cells.entry(id).or_insert_with(|| cell(id))))
             .collect();
-        let vanished: Vec<_> = before
-            .iter()
-            .filter(|(id, _)| !cells.contains_key(*id))
-            .map(|(_, cell)| Arc::clone(cell))
-            .collect();
+        // In the order of their keys: the same events make the same history.
+        let vanished: Vec<_> =
+            before().filter(|(id, _)| !cells.contains_key(*id)).map(|(_, cell)| Arc::clone(cell)).collect();
         drop(cells);
         let table = Arc::new(Table { map: Arc::new(map), cells: row.into() });
         if let Some(old) = &old {
