@@ -147,3 +147,15 @@ async fn nobody_waits_for_a_worker_that_is_gone() {
 fn the_notes_about_a_circuit_take_four_bytes() {
     assert_eq!(size_of::<Notes>(), 4);
 }
+
+#[tokio::test(start_paused = true)]
+async fn a_worker_and_its_line_show_what_they_are() {
+    let worker = Attendance::spawn(Arc::new(Opinion::default()) as Arc<dyn Probe<Owner>>);
+    let shown = format!("{worker:?}");
+    assert!(shown.starts_with("Attendance { owner: \"") && shown.contains("Owner\""), "{shown}");
+    let line = worker.line().clone();
+    assert_eq!(format!("{line:?}"), "Line { ended: false, .. }");
+    drop(worker);
+    tokio::task::yield_now().await;
+    assert_eq!(format!("{line:?}"), "Line { ended: true, .. }");
+}
