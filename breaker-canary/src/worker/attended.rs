@@ -88,3 +88,22 @@ impl Default for Notes {
         Self::new()
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_change_is_news_once_until_the_worker_looks_and_only_while_somebody_attends() {
+        let notes = Notes::new();
+        assert!(!notes.is_news(), "nobody attends");
+        notes.begin();
+        assert!(!notes.is_news(), "the worker is told to look anyway");
+        notes.begin_look();
+        assert!(notes.is_news());
+        assert!(!notes.is_news(), "it is told already");
+        notes.end();
+        notes.begin_look();
+        assert!(!notes.is_news());
+    }
+}
