@@ -108,12 +108,9 @@ impl<A: Address, H: Send + Sync + 'static> Partition<A, H> {
         self.start_refresh(RefreshReason::MarkedFailed, news)
     }
 
-    /// A call to `replica` failed. When that has opened its circuit, no more calls may find out where it lives, should it move: the
-    /// gateway is asked when that has lasted for as long as a mark does.
-    pub(crate) fn look_after_circuit(self: &Arc<Self>, replica: &Replica<A, H>) {
-        if !self.fixed && replica.breaker().is_tripped() {
-            self.ask_later(self.shared.config.unhealthy_timeout());
-        }
+    /// Asks for the addresses when a circuit has been held open for as long as a mark counts.
+    pub(crate) fn ask_about_open_circuits(self: &Arc<Self>) {
+        self.ask_later(self.shared.config.unhealthy_timeout());
     }
 
     /// Starts what a look-up that saw `overdue` replicas or a short set should start.
