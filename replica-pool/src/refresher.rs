@@ -161,7 +161,7 @@ impl Pause {
 impl State {
     /// A question is under way. Says which.
     fn begin(&mut self) -> Number {
-        self.running = true;
+        (self.running, self.asleep) = (true, false);
         self.begun += 1;
         self.begun
     }
