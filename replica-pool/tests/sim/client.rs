@@ -3,7 +3,7 @@
 use std::{future::Future, sync::Arc, time::Duration};
 
 use fastrand::Rng;
-use replica_pool::{Diagnostics, PartitionedPool, ReplicaPool};
+use replica_pool::{Diagnostics, PartitionedPool, PoolBuilder, ReplicaPool};
 use tokio::{runtime::Handle, task::JoinSet, time::sleep};
 
 use crate::{
@@ -34,16 +34,19 @@ pub(crate) trait Pooled: Clone + Send + 'static {
     fn check_the_end(&self, _: &Ledger) {}
 }
 
+/// The settings of the world, and its wire for whatever goes over one.
+fn furnished<S>(builder: PoolBuilder<Node, (), S>, ledger: &Ledger) -> PoolBuilder<Node, (), S> {
+    let wire = Wire(ledger.clone());
+    builder
+        .config(ledger.settings().config())
+        .probe(wire.clone())
+        .connector(wire)
+        .observer(Arc::new(ledger.clone()))
+}
+
 impl Pooled for Whole {
     fn build(ledger: &Ledger) -> Self {
-        let wire = Wire(ledger.clone());
-        Self::builder(wire.clone())
-            .config(ledger.settings().config())
-            .probe(wire.clone())
-            .connector(wire)
-            .observer(Arc::new(ledger.clone()))
-            .build()
-            .unwrap()
+        furnished(Self::builder(Wire(ledger.clone())), ledger).build().unwrap()
     }
 
     fn parts(&self) -> Vec<(PartId, Whole)> {
@@ -61,14 +64,7 @@ impl Pooled for Whole {
 
 impl Pooled for Divided {
     fn build(ledger: &Ledger) -> Self {
-        let wire = Wire(ledger.clone());
-        Self::builder(wire.clone())
-            .config(ledger.settings().config())
-            .probe(wire.clone())
-            .connector(wire)
-            .observer(Arc::new(ledger.clone()))
-            .build()
-            .unwrap()
+        furnished(Self::builder(Wire(ledger.clone())), ledger).build().unwrap()
     }
 
     fn parts(&self) -> Vec<(PartId, Whole)> {
