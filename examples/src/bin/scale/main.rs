@@ -14,7 +14,7 @@ use std::{
 };
 
 use anyhow::{Context as _, ensure};
-use clap::Parser as _;
+use clap::{CommandFactory as _, Parser as _, error::ErrorKind};
 use serde::de::DeserializeOwned;
 
 use options::Options;
@@ -22,9 +22,11 @@ use run::{Row, check};
 
 fn main() -> anyhow::Result<ExitCode> {
     let options = Options::parse();
-    if let [replicas] = options.replicas[..]
-        && (options.json || options.static_memory)
-    {
+    if options.json || options.static_memory {
+        let [replicas] = options.replicas[..] else {
+            let message = "--json and --static-memory report one run: give --replicas one number";
+            Options::command().error(ErrorKind::WrongNumberOfValues, message).exit()
+        };
         let runtime = tokio::runtime::Builder::new_current_thread().enable_time().build()?;
         let report = if options.json {
             serde_json::to_string(&runtime.block_on(run::run(&options, replicas))?)?
