@@ -62,6 +62,11 @@ impl<'s, A: Address, H: Send + Sync + 'static> Candidates<'s, A, H> {
         !again.is_empty()
     }
 
+    /// Whose circuits refused and who were not asked since.
+    pub(crate) fn refused(&self) -> impl Iterator<Item = &'s Arc<Replica<A, H>>> {
+        self.refused.iter().map(|index| &self.set.replicas()[*index])
+    }
+
     pub(crate) fn into_rejections(self) -> Vec<(String, Rejection)> {
         self.rejections
     }

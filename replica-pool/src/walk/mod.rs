@@ -1,13 +1,14 @@
 //! The walk of one call over its candidates.
 
 mod attempt;
+mod chance;
 mod end;
 mod pass;
 mod race;
 mod record;
 mod wait;
 
-use std::{error::Error, future::Future, sync::Arc};
+use std::{error::Error, future::Future, sync::Arc, time::Duration};
 
 use breaker_core::{Clock, Mode, Rejection, Timestamp};
 use fastrand::Rng;
@@ -31,8 +32,8 @@ pub(crate) struct Walk<'a, A: Address, H: Send + Sync + 'static, T, E> {
     began: Option<Timestamp>,
     /// The deadline.
     until: Timestamp,
-    /// Until when the call waits for a circuit to admit it, once it has begun to.
-    chance_until: Option<Timestamp>,
+    /// For how long the call has waited for circuits to admit it.
+    waited: Duration,
     /// Attempts may go on until then, be the deadline past or not.
     grace: Timestamp,
     rng: Rng,
@@ -80,7 +81,7 @@ where
             diagnostics,
             began: Some(now),
             until: now + limits.deadline,
-            chance_until: None,
+            waited: Duration::ZERO,
             grace: Timestamp::ZERO,
             clock,
             rng: Rng::new(),

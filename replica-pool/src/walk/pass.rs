@@ -26,7 +26,7 @@ where
     E: Error + 'static,
 {
     /// Asks one candidate after another, each once, the best first. Whose circuit refused is looked at again when the others
-    /// have failed: meanwhile places came back.
+    /// have failed: meanwhile places came back, or are waited for.
     pub(super) async fn pass<Fut>(
         &mut self,
         partition: &Arc<Partition<A, H>>,
@@ -44,6 +44,11 @@ where
             let Some((lease, view)) = self.next(&mut candidates) else {
                 let failed_since = std::mem::replace(&mut asked, self.attempts) < self.attempts;
                 if failed_since && candidates.offer_again() {
+                    continue;
+                }
+                let may_ask = self.attempts > 0 && !self.is_out_of_attempts();
+                if may_ask && self.await_a_place(partition, &candidates).await {
+                    candidates.offer_again();
                     continue;
                 }
                 break;

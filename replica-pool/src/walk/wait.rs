@@ -2,13 +2,11 @@
 
 use std::{error::Error, sync::Arc, time::Duration};
 
-use breaker_core::RejectionReason;
-use futures::future::{join_all, select_all};
 use tokio::time::{sleep, timeout};
 
 use super::{Walk, Walked};
 use crate::{
-    Address, CallError, Cause, GatewayError, Gone, RefreshReason, Refreshed, Replica,
+    Address, CallError, Cause, GatewayError, Gone, RefreshReason, Refreshed,
     partition::Partition,
     refresher::{Question, Request},
     route::Asked,
@@ -20,47 +18,6 @@ where
     H: Send + Sync + 'static,
     E: Error + 'static,
 {
-    /// While no circuit admits the call, but one was never probed or is half-open with its places taken: waits
-    /// until that is no longer so, for `startupWait` at most. Says whether it is worth another look.
-    pub(super) async fn await_a_chance(&mut self, partition: &Partition<A, H>) -> bool {
-        self.began = None;
-        let shared = &partition.shared;
-        let now = self.clock.now();
-        // Others may be faster to take the place: what is left of the time is for another wait.
-        let end = *self.chance_until.get_or_insert(now + shared.config.startup_wait());
-        let left = end.min(self.until).since(now);
-        if left.is_zero() {
-            return false;
-        }
-        let settled = async {
-            loop {
-                let changed = shared.circuits_changed.notified();
-                tokio::pin!(changed);
-                changed.as_mut().enable();
-                let set = partition.set.load_full();
-                // Listening comes before looking, so that nothing is missed.
-                let breakers = || set.replicas().iter().map(|replica| replica.breaker());
-                let places = select_all(breakers().map(|breaker| breaker.changed()));
-                let refusals: Vec<_> = breakers().map(|breaker| breaker.status().refusal()).collect();
-                if refusals.contains(&None) {
-                    return true;
-                }
-                let first_rounds: Vec<_> = set.replicas().iter().filter_map(Replica::first_round).collect();
-                let probed = first_rounds.is_empty();
-                if probed && !refusals.contains(&Some(RejectionReason::NoPlace)) {
-                    return false;
-                }
-                tokio::select! {
-                    biased;
-                    () = changed => {}
-                    _ = places => {}
-                    _ = join_all(first_rounds), if !probed => {}
-                }
-            }
-        };
-        timeout(left, settled).await.unwrap_or(false)
-    }
-
     /// The set is empty: waits for an answer of the gateway. Says how the walk ends if there is none.
     pub(super) async fn await_addresses(&mut self, partition: &Arc<Partition<A, H>>) -> Option<Walked<T, E>> {
         if partition.fixed {

@@ -356,20 +356,3 @@ async fn a_call_dropped_while_it_waits_for_addresses_leaves_nothing() {
     settle().await;
     assert_eq!(bench.pool.snapshot().background_tasks, 0);
 }
-
-/// A circuit whose half-open places are taken refuses a call that others fail afterwards: by then it has places again.
-#[tokio::test(start_paused = true)]
-async fn who_had_no_place_is_asked_after_the_others_have_failed() {
-    let settings = r#"{ "circuitBreaker": { "failureThreshold": 1, "testDelay": "PT0S", "successThreshold": 1 },
-        "replicaPool": { "order": "listed", "attemptTimeout": "PT1S" } }"#;
-    let bench = Bench::new(&["A", "B"], settings).await;
-    bench.fail("A");
-    let taken = bench.begin("A");
-    bench.world.set("B", Remote::Hangs);
-    let mut call = Box::pin(bench.call());
-    assert!(futures::poll!(&mut call).is_pending());
-    assert_eq!(bench.world.visits(), ["B"]);
-    taken.finish(&Verdict::SUCCESS);
-    assert_eq!(call.await.unwrap(), "A");
-    assert_eq!(bench.world.visits(), ["B", "A"]);
-}

@@ -17,6 +17,7 @@ mod lifecycle;
 mod model;
 mod order;
 mod partition;
+mod places;
 mod refresh;
 mod startup;
 mod types;

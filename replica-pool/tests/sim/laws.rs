@@ -63,8 +63,6 @@ pub(crate) struct Known {
     present_since: Duration,
     /// Since when its circuit has been open, as far as was seen.
     pub(crate) open_since: Option<Duration>,
-    /// Whether it was seen closed.
-    pub(crate) closed: bool,
     /// When it was tripped.
     trips: Vec<Duration>,
     /// Calls since it should be back, or was tripped.
@@ -200,7 +198,6 @@ impl Ledger {
         for replica in sets.iter().flat_map(|(_, set)| set.replicas()) {
             let circuit = replica.breaker().state().circuit();
             if let Some(known) = book.known.get_mut(replica.address()) {
-                known.closed = circuit == Circuit::Closed;
                 let is_open = circuit == Circuit::Open;
                 known.open_since = if is_open { known.open_since.or(Some(now)) } else { None };
             }

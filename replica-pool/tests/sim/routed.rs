@@ -22,8 +22,6 @@ pub(crate) struct Routed {
     set: Vec<Node>,
     /// Everybody whom the pool knew.
     known: BTreeSet<Node>,
-    /// Whose circuits were closed.
-    closed: BTreeSet<Node>,
 }
 
 impl Ledger {
@@ -34,8 +32,7 @@ impl Ledger {
         let begun = self.begin(pool);
         let book = self.book();
         let known = book.known.keys().copied().collect();
-        let closed = book.known.iter().filter(|(_, known)| known.closed).map(|(node, _)| *node).collect();
-        Routed { begun, key, map: pool.routing_map().map(|map| map.version()), set, known, closed }
+        Routed { begun, key, map: pool.routing_map().map(|map| map.version()), set, known }
     }
 
     /// A call has ended.
@@ -100,8 +97,7 @@ impl Ledger {
     fn admitted(&self, routed: &Routed, node: Node) -> bool {
         let book = self.book();
         let at_first = if routed.known.contains(&node) {
-            // Half-open places may all be taken.
-            routed.closed.contains(&node)
+            routed.begun.admitting.contains(&node)
         } else {
             // A circuit that is new starts closed, or open.
             !self.settings().canary && !book.told_open.contains(&node)
