@@ -122,12 +122,13 @@ impl<'s, A: Address, H: Send + Sync + 'static> Candidates<'s, A, H> {
     ) -> (R, Option<(RefreshReason, Request)>) {
         let shared = &self.partition.shared;
         let (changes, now) = (shared.kin.changes.count(), shared.now());
-        let (mut overdue, mut settled_until) = (false, Timestamp::MAX);
+        let (mut overdue, mut held_open, mut settled_until) = (false, false, Timestamp::MAX);
         let untried =
             self.set.replicas().iter().enumerate().filter(|(index, _)| !self.tried.contains(*index));
         let mut views = untried.map(|(index, replica)| {
             let view = View::of(replica, &now, &shared.config);
             overdue |= view.overdue;
+            held_open |= view.is_held_open();
             settled_until = settled_until.min(view.settled_until());
             (index, view)
         });
@@ -135,6 +136,9 @@ impl<'s, A: Address, H: Send + Sync + 'static> Candidates<'s, A, H> {
         if self.tried.is_empty() {
             let short_at = self.set.short_since().map_or(Timestamp::MAX, |since| since + SHORT);
             self.set.outlook.settle(changes, settled_until.min(short_at));
+        }
+        if held_open {
+            self.partition.ask_about_open_circuits();
         }
         (chosen, self.partition.look_after(self.set, overdue))
     }

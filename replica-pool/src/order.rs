@@ -3,7 +3,7 @@
 
 use std::cmp::Ordering;
 
-use breaker_core::{Circuit, Mode, Now, Status, Timestamp};
+use breaker_core::{Circuit, Mode, Now, RejectionReason, Status, Timestamp};
 use fastrand::Rng;
 
 use crate::{
@@ -63,6 +63,11 @@ impl View {
     /// 0 for one that is to be asked first.
     pub(crate) fn rank(&self, order: Order) -> u8 {
         self.key(false, order).rank
+    }
+
+    /// Whether no call can find out where it lives, should it have moved.
+    pub(crate) fn is_held_open(&self) -> bool {
+        self.circuit.refusal() == Some(RejectionReason::Open)
     }
 
     /// Whether a call may be sent to it to find out whether it is well again.

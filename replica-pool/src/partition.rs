@@ -110,7 +110,9 @@ impl<A: Address, H: Send + Sync + 'static> Partition<A, H> {
 
     /// Asks for the addresses when a circuit has been held open for as long as a mark counts.
     pub(crate) fn ask_about_open_circuits(self: &Arc<Self>) {
-        self.ask_later(self.shared.config.unhealthy_timeout());
+        if !self.fixed {
+            self.ask_later(self.shared.config.unhealthy_timeout());
+        }
     }
 
     /// Starts what a look-up that saw `overdue` replicas or a short set should start.

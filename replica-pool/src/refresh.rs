@@ -5,14 +5,14 @@ use std::{
     sync::{Arc, PoisonError},
 };
 
-use breaker_core::{Circuit, Clock};
+use breaker_core::{Clock, RejectionReason};
 
 use crate::{
     Address, GatewayError, HealthStatus, Replica,
     config::Order,
     health::Mark,
     partition::{Partition, SHORT},
-    refresher::{Question, Refresher},
+    refresher::{Question, Refresher, Wish},
     tasks::Tasks,
 };
 
@@ -42,8 +42,22 @@ impl<A: Address, H: Send + Sync + 'static> Question for Partition<A, H> {
         &*self.shared.clock
     }
 
-    fn wants_more(&self) -> bool {
-        self.has_lost_one()
+    /// A replica that was found to be bad may live elsewhere by now, and as long as its circuit is open no call will find out.
+    fn wish(&self) -> Wish {
+        let mut wish = Wish::Nothing;
+        for replica in self.set().replicas() {
+            let breaker = replica.breaker();
+            // Once its delay is over, calls find out.
+            let held_open = breaker.status().refusal() == Some(RejectionReason::Open);
+            if replica.health() == HealthStatus::Unhealthy || (held_open && breaker.is_tripped()) {
+                return Wish::Soon;
+            }
+            if held_open {
+                // It has just begun so: there is no evidence against it yet.
+                wish = Wish::After(self.shared.config.unhealthy_timeout());
+            }
+        }
+        wish
     }
 
     async fn ask(self: &Arc<Self>) -> Result<bool, GatewayError> {
@@ -65,18 +79,6 @@ impl<A: Address, H: Send + Sync + 'static> Question for Partition<A, H> {
 }
 
 impl<A: Address, H: Send + Sync + 'static> Partition<A, H> {
-    /// A replica that was found to be bad is still there: it may live elsewhere by now, and as long as its circuit is
-    /// open no call will find out.
-    fn has_lost_one(&self) -> bool {
-        let lost = |replica: &Arc<Replica<A, H>>| {
-            let breaker = replica.breaker();
-            // Once its delay is over, calls find out.
-            let held_open = || breaker.is_tripped() && breaker.status().circuit == Circuit::Open;
-            replica.health() == HealthStatus::Unhealthy || held_open()
-        };
-        self.set().replicas().iter().any(lost)
-    }
-
     /// The gateway named replicas that are known: what they were held to before the question is forgiven.
     fn confirm(&self, seen: &[Seen<A, H>], addresses: &[A]) {
         let (named, config) = (addresses.iter().collect::<HashSet<_>>(), &self.shared.config);

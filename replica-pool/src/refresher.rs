@@ -26,9 +26,9 @@ pub(crate) trait Question: Send + Sync + Sized + 'static {
     /// Asks, and puts the answer in place. Says whether that changed anything.
     fn ask(self: &Arc<Self>) -> impl Future<Output = Result<bool, GatewayError>> + Send;
 
-    /// Whether what is known now is a reason to ask again, as soon as that is not too soon.
-    fn wants_more(&self) -> bool {
-        false
+    /// Whether what is known now is a reason to ask again.
+    fn wish(&self) -> Wish {
+        Wish::Nothing
     }
 
     /// Starts a question, or joins the one under way; `news` if something failed that it can't know of.
@@ -55,7 +55,7 @@ pub(crate) trait Question: Send + Sync + Sized + 'static {
         if started { Request::Run { number, started } } else { Request::Closed }
     }
 
-    /// Asks after `span` if something [wants more](Self::wants_more) then, and nobody has asked before.
+    /// Asks after `span` if there is a [wish](Self::wish) then, and nobody has asked before.
     fn ask_later(self: &Arc<Self>, span: Duration) {
         let mut state = self.refresher().lock();
         if state.stopped || state.running {
@@ -71,6 +71,16 @@ pub(crate) trait Question: Send + Sync + Sized + 'static {
         let asking = Asking(Arc::clone(self));
         self.tasks().spawn(async move { run(&asking.0).await })
     }
+}
+
+/// What the pool itself wants to know of a gateway.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Wish {
+    Nothing,
+    /// Something is open for now: to ask once it has been so for that long.
+    After(Duration),
+    /// To ask as soon as that is not too soon.
+    Soon,
 }
 
 /// Numbers questions about one thing. There is at most one in a second, so that they last for a century.
@@ -230,7 +240,7 @@ impl Refresher {
 
     /// Sleeps until the next question is due. Says whether there is one: not if only the pool itself wanted to know, and does
     /// no more.
-    async fn sleep(&self, clock: &dyn Clock, wants_more: impl Fn() -> bool) -> bool {
+    async fn sleep(&self, clock: &dyn Clock, wish: impl Fn() -> Wish) -> bool {
         loop {
             // Listening comes before looking, so that nothing is missed.
             let news = self.news.notified();
@@ -251,7 +261,7 @@ impl Refresher {
             }
         }
         let mut state = self.lock();
-        if state.asleep && !wants_more() {
+        if state.asleep && wish() == Wish::Nothing {
             // Nobody waits for this one: whoever does takes the sleep away.
             (state.running, state.asleep, state.ended) = (false, false, state.begun);
             state.own_pause.reset();
@@ -279,7 +289,7 @@ async fn run<Q: Question>(question: &Arc<Q>) {
 async fn ask_again<Q: Question>(question: &Arc<Q>) {
     let refresher = question.refresher();
     loop {
-        if !refresher.sleep(question.clock(), || question.wants_more()).await {
+        if !refresher.sleep(question.clock(), || question.wish()).await {
             return;
         }
         let asking = AssertUnwindSafe(question.ask()).catch_unwind();
@@ -291,7 +301,7 @@ async fn ask_again<Q: Question>(question: &Arc<Q>) {
         if let Err(error) = &answer {
             tracing::warn!(%error, "the gateway was asked in vain");
         }
-        let wants_more = question.wants_more();
+        let wish = question.wish();
         let mut state = refresher.lock();
         let (now, forced) = (question.clock().now(), std::mem::take(&mut state.forced));
         match answer {
@@ -308,7 +318,7 @@ async fn ask_again<Q: Question>(question: &Arc<Q>) {
             refresher.news.notify_waiters();
         }
         let again = std::mem::take(&mut state.again);
-        state.running = (again || wants_more) && !state.stopped;
+        state.running = (again || wish != Wish::Nothing) && !state.stopped;
         if !state.running {
             state.own_pause.reset();
             return;
@@ -317,7 +327,11 @@ async fn ask_again<Q: Question>(question: &Arc<Q>) {
         state.forced = again;
         state.asleep = !again;
         if state.asleep {
-            state.own_due = state.not_before.max(now + jitter(state.own_pause.trip()));
+            let pause = match wish {
+                Wish::After(span) => span,
+                _ => jitter(state.own_pause.trip()),
+            };
+            state.own_due = state.not_before.max(now + pause);
         }
     }
 }

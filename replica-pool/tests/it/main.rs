@@ -12,6 +12,7 @@ mod errors;
 mod fixed;
 mod health;
 mod hedging;
+mod held_open;
 mod kit;
 mod lifecycle;
 mod model;

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use breaker_core::Circuit;
-use replica_pool::{HealthStatus, Verdict};
+use replica_pool::HealthStatus;
 use tokio::time::{advance, sleep};
 
 use crate::kit::{Answer, Bench, Remote, secs, settle, stopwatch};
@@ -218,40 +218,4 @@ async fn dropping_the_pool_ends_every_task_even_with_a_gateway_that_hangs() {
     drop(bench);
     settle().await;
     assert_eq!(metrics.num_alive_tasks(), 0);
-}
-
-/// Opens R1's circuit by a failure that says nothing of its address.
-async fn with_r1_open(settings: &str) -> Bench {
-    let bench = Bench::new(&["R1", "R2"], settings).await;
-    bench.begin("R1").finish(&Verdict::FAILURE);
-    assert_eq!((bench.circuit("R1"), bench.health("R1")), (Circuit::Open, HealthStatus::Unknown));
-    bench
-}
-
-#[tokio::test(start_paused = true)]
-async fn a_circuit_that_is_held_open_without_a_mark_is_asked_about_after_a_minute_until_it_is_well_or_gone() {
-    let bench = with_r1_open(
-        r#"{ "circuitBreaker": { "failureThreshold": 1, "testDelay": "PT10M" },
-             "replicaPool": { "resetCircuitsOnRefresh": false } }"#,
-    )
-    .await;
-    sleep(secs(59)).await;
-    assert_eq!(bench.gateway.asked(), 1, "it may be well again by itself");
-    sleep(Duration::from_millis(1_500)).await;
-    assert_eq!(bench.gateway.asked(), 2);
-    // It moves, and no call goes to where it was.
-    bench.gateway.names(&["R3", "R2"]);
-    sleep(secs(20)).await;
-    assert_eq!(bench.addresses(), ["R3", "R2"]);
-    let asked = bench.gateway.asked();
-    sleep(secs(600)).await;
-    assert_eq!(bench.gateway.asked(), asked, "everybody is there");
-}
-
-#[tokio::test(start_paused = true)]
-async fn a_circuit_that_calls_may_try_again_is_not_asked_about() {
-    let bench =
-        with_r1_open(r#"{ "circuitBreaker": { "failureThreshold": 1, "testDelay": "PT30S" } }"#).await;
-    sleep(secs(600)).await;
-    assert_eq!(bench.gateway.asked(), 1);
 }

@@ -28,6 +28,10 @@ impl Crowd {
 }
 
 impl Ledger {
+    pub(crate) fn questions_under_way(&self) -> usize {
+        self.book().crowds.get(&Crowd::Questions).map_or(0, Vec::len)
+    }
+
     /// One more of them.
     pub(crate) fn enter(&self, crowd: Crowd, subject: impl fmt::Display) -> Leaves {
         let subject = subject.to_string();

@@ -335,8 +335,8 @@ impl Ledger {
         let (law, settings, parts) = ("nothing is stuck at the end", &self.settings, pool.parts());
         // In a list, nobody asks those behind the first that is well, and nobody learns that they have left.
         let learns = settings.shuffled || settings.asks_by_itself();
-        // The timer of the interval is a task.
-        let own = if settings.asks_by_itself() { parts.len() } else { 0 };
+        // The timer of the interval is a task, and may just have asked.
+        let own = if settings.asks_by_itself() { parts.len() + self.questions_under_way() } else { 0 };
         for (part, pool) in parts {
             let set = pool.replicas();
             let mut members = self.truth.lock().store.now.serving.get(&part).cloned().unwrap_or_default();
