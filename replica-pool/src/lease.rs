@@ -209,7 +209,8 @@ impl<A: Address, H: Send + Sync + 'static> Lease<A, H> {
         });
     }
 
-    fn cancel(&mut self) {
+    /// It has told nothing.
+    pub(crate) fn cancel(mut self) {
         if let Some(began) = self.began.take() {
             self.wait_no_more(began, false);
         }

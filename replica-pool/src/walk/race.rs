@@ -56,8 +56,13 @@ where
                     let at = racers.iter().position(|racer| racer.number == number)?;
                     let Racer { lease, view, span, .. } = racers.swap_remove(at);
                     if let Some(walked) = self.conclude(lease, view, span, result, judge) {
-                        for overtaken in racers {
-                            overtaken.lease.park(self.limits.attempt_timeout);
+                        for Racer { lease, .. } in racers {
+                            // One that was not slow itself has told nothing.
+                            if lease.elapsed() < patience {
+                                lease.cancel();
+                            } else {
+                                lease.park(self.limits.attempt_timeout);
+                            }
                         }
                         return Some(walked);
                     }

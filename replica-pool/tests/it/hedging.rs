@@ -149,6 +149,26 @@ async fn an_overtaken_attempt_is_cancelled_once_its_replica_answers_a_call_that_
     assert_eq!(bench.replica("A").breaker().snapshot().tally, Tally { calls: 1, failures: 0, slow: 0 });
 }
 
+/// In a pool with few calls nobody else may ask the rival's replica for long: what it would have answered is not known.
+#[tokio::test(start_paused = true)]
+async fn a_rival_that_was_overtaken_before_it_was_slow_counts_for_nothing() {
+    for (slow, failures) in [(99, 0), (149, 1)] {
+        let bench = Bench::new(&["A", "B", "C"], HEDGE).await;
+        bench.world.set("A", Remote::Slow(millis(slow)));
+        for rival in ["B", "C"] {
+            bench.world.set(rival, Remote::Hangs);
+        }
+        bench.gateway.hold();
+        assert_eq!(bench.call().await.unwrap(), "A", "{slow}");
+        settle().await;
+        let under_way = bench.pool.snapshot().background_tasks;
+        assert_eq!(under_way, failures, "B has waited for {} ms", slow - 50);
+        sleep(millis(2_000)).await;
+        assert_eq!(bench.tally("B").failures as usize, failures, "{slow}");
+        assert_eq!(bench.tally("C"), Tally::default(), "{slow}");
+    }
+}
+
 #[tokio::test(start_paused = true)]
 async fn an_overtaken_attempt_still_waits_in_the_eyes_of_suspicion() {
     let settings = r#"{ "replicaPool": { "order": "listed", "hedgeAfter": "PT0.01S", "suspectAfter": "PT0.1S", "attemptTimeout": "PT1S" } }"#;

@@ -13,7 +13,7 @@ use replica_pool::{Diagnostics, HealthStatus, ReplicaStatus};
 use crate::{
     client::{Pooled, Whole},
     crowd::Crowd,
-    settings::{SLACK, Settings},
+    settings::{ATTEMPT_TIMEOUT, SLACK, Settings},
     store::PartId,
     truth::{Node, Shared},
     wire::Trouble,
@@ -63,6 +63,8 @@ pub(crate) struct Known {
     present_since: Duration,
     /// Since when its circuit has been open, as far as was seen.
     pub(crate) open_since: Option<Duration>,
+    /// Whether it was seen closed.
+    pub(crate) closed: bool,
     /// When it was tripped.
     trips: Vec<Duration>,
     /// Calls since it should be back, or was tripped.
@@ -198,6 +200,7 @@ impl Ledger {
         for replica in sets.iter().flat_map(|(_, set)| set.replicas()) {
             let circuit = replica.breaker().state().circuit();
             if let Some(known) = book.known.get_mut(replica.address()) {
+                known.closed = circuit == Circuit::Closed;
                 let is_open = circuit == Circuit::Open;
                 known.open_since = if is_open { known.open_since.or(Some(now)) } else { None };
             }
@@ -221,21 +224,14 @@ impl Ledger {
     /// A call has ended.
     pub(crate) fn end(&self, begun: &Begun, pool: &Whole, answer: &Answer, seen: &Diagnostics) {
         let version = pool.replicas().version();
-        self.note_end(begun, pool, answer, seen, self.settings.deadline);
+        self.note_end(begun, pool, answer, seen);
         let mut known = begun.admitting.iter().copied();
         let good = known.find(|node| version <= begun.version + 1 && self.was_reachable(*node, begun.at));
         self.judge(begun, good, answer, seen);
     }
 
-    /// Writes down how a call has ended, which should take no longer than `most`.
-    pub(crate) fn note_end(
-        &self,
-        begun: &Begun,
-        pool: &impl Pooled,
-        answer: &Answer,
-        seen: &Diagnostics,
-        most: Duration,
-    ) {
+    /// Writes down how a call has ended.
+    pub(crate) fn note_end(&self, begun: &Begun, pool: &impl Pooled, answer: &Answer, seen: &Diagnostics) {
         self.see(pool);
         let told = answer.as_ref().map_or_else(ToString::to_string, ToString::to_string);
         self.write(format_args!("call of {:?}: {told}", begun.at));
@@ -249,6 +245,8 @@ impl Ledger {
             self.write(format_args!("  tried {}", tried.collect::<Vec<_>>().join("; ")));
         }
         let took = now() - begun.at;
+        // The first retry after something was gone is always made, and a question may take as long as an attempt then.
+        let most = self.settings.deadline + 2 * ATTEMPT_TIMEOUT;
         if took > most + SLACK {
             self.breaks("no call outlives its deadline", format_args!("it took {took:?}"));
         }
@@ -365,7 +363,8 @@ impl Ledger {
             }
         }
         for (crowd, nodes) in &self.book().crowds {
-            if !nodes.is_empty() {
+            let by_itself = *crowd == Crowd::Questions && settings.asks_by_itself();
+            if !nodes.is_empty() && !by_itself {
                 self.breaks(law, format_args!("{crowd:?} of {nodes:?} are under way"));
             }
         }

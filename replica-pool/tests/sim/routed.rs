@@ -7,7 +7,7 @@ use replica_pool::{CallError, Diagnostics};
 use crate::{
     client::Divided,
     laws::{Answer, Begun, Ledger},
-    settings::{ATTEMPT_TIMEOUT, SLACK},
+    settings::SLACK,
     truth::{Host, Node},
     wire::Trouble,
 };
@@ -22,6 +22,8 @@ pub(crate) struct Routed {
     set: Vec<Node>,
     /// Everybody whom the pool knew.
     known: BTreeSet<Node>,
+    /// Whose circuits were closed.
+    closed: BTreeSet<Node>,
 }
 
 impl Ledger {
@@ -32,14 +34,13 @@ impl Ledger {
         let begun = self.begin(pool);
         let book = self.book();
         let known = book.known.keys().copied().collect();
-        Routed { begun, key, map: pool.routing_map().map(|map| map.version()), set, known }
+        let closed = book.known.iter().filter(|(_, known)| known.closed).map(|(node, _)| *node).collect();
+        Routed { begun, key, map: pool.routing_map().map(|map| map.version()), set, known, closed }
     }
 
     /// A call has ended.
     pub(crate) fn end_routed(&self, routed: &Routed, pool: &Divided, answer: &Answer, seen: &Diagnostics) {
-        // The first retry is always made: a question may take as long as an attempt then.
-        let most = self.settings().deadline + 2 * ATTEMPT_TIMEOUT;
-        self.note_end(&routed.begun, pool, answer, seen, most);
+        self.note_end(&routed.begun, pool, answer, seen);
         let map = pool.routing_map().map(|map| map.version());
         if map < routed.map {
             self.breaks("the map never gets older", format_args!("{map:?} after {:?}", routed.map));
@@ -87,8 +88,9 @@ impl Ledger {
         let serving = &truth.store.now.serving[&truth.store.now.part(routed.key)];
         let good: Vec<_> = serving.iter().copied().filter(is_well).collect();
         drop(truth);
-        // Somebody must be asked to learn of a change.
-        let leads_on = routed.set.is_empty() || routed.set.iter().any(|node| self.admitted(routed, *node));
+        // Somebody must be asked to learn of a change: half-open places may be taken for long.
+        let is_asked = |node: &Node| routed.closed.contains(node) && self.admitted(routed, *node);
+        let leads_on = routed.set.is_empty() || routed.set.iter().any(is_asked);
         let node = good.into_iter().find(|node| self.admitted(routed, *node))?;
         leads_on.then_some((node, moving))
     }
