@@ -112,7 +112,7 @@ pub(crate) struct Rules {
 
 impl Rules {
     fn is_trial(self, rng: &mut Rng) -> bool {
-        self.order == Order::Shuffled && self.trial_ratio > 0.0 && rng.f64() < self.trial_ratio
+        self.order == Order::Shuffled && rng.f64() < self.trial_ratio
     }
 
     /// The candidate to ask next. Each view comes with the index of its replica and whether the replica has failed in this
@@ -132,7 +132,7 @@ impl Rules {
         }
         let best = best.chosen?;
         match trial.chosen {
-            Some(trial) if trial.0 > best.0 && self.is_trial(rng) => Some(trial.1),
+            Some(trial) if self.is_trial(rng) => Some(trial.1),
             _ => Some(best.1),
         }
     }
@@ -152,18 +152,16 @@ impl Rules {
         // Among equals the order is kept: that of the list, or of chance.
         let mut ranked: Vec<_> = (0..keyed.len()).collect();
         let by = |place: &usize| (keyed[*place].0, *place);
-        if n > 0 && n < ranked.len() {
-            ranked.select_nth_unstable_by_key(n - 1, by);
-        }
+        let Some(last) = n.min(ranked.len()).checked_sub(1) else { return Vec::new() };
+        ranked.select_nth_unstable_by_key(last, by);
         let on_trial = |place: &&usize| keyed[**place].2.is_on_trial();
         let trial = ranked.iter().filter(on_trial).min_by_key(|place| by(place)).copied();
         ranked.truncate(n);
         ranked.sort_unstable_by_key(by);
         if let Some(trial) = trial
-            && ranked.first().is_some_and(|first| *first != trial)
             && self.is_trial(rng)
         {
-            let at = ranked.iter().position(|place| *place == trial).unwrap_or(ranked.len() - 1);
+            let at = ranked.iter().position(|place| *place == trial).unwrap_or(last);
             ranked[at] = trial;
             ranked[..=at].rotate_right(1);
         }

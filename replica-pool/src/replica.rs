@@ -136,13 +136,10 @@ impl<A: Address, H> Replica<A, H> {
     }
 
     pub(crate) fn connected(&self, epoch: HealthEpoch) {
-        // The clock is read only where there is news.
-        let before = self.health.mark().status();
-        if before != HealthStatus::Connected
-            && self.health.connected(epoch, self.breaker.clock().now())
-            && before.rank() > 0
-        {
-            self.kin.changes.note();
+        // The clock is read only where there is news. Who is better than before needs no look at everybody: picks look at whom
+        // they pick.
+        if self.health.mark().status() != HealthStatus::Connected {
+            self.health.connected(epoch, self.breaker.clock().now());
         }
     }
 
@@ -183,13 +180,11 @@ impl<A: Address, H> Replica<A, H> {
         news
     }
 
-    /// The gateway named the address again. Says whether the replica waits for a validation now.
-    pub(crate) fn confirmed(&self, seen: Mark, validating: bool) -> bool {
-        let news = self.health.confirmed(seen, validating, self.breaker.clock().now());
-        if news {
+    /// The gateway named the address again.
+    pub(crate) fn confirmed(&self, seen: Mark, validating: bool) {
+        if self.health.confirmed(seen, validating, self.breaker.clock().now()) {
             self.kin.changes.note();
         }
-        news && validating
     }
 
     /// Begins to open a connection, unless someone else is at it.

@@ -37,14 +37,14 @@ impl<A: Address, H: Send + Sync + 'static> Partition<A, H> {
 
     /// Opens a connection to `replica` if it is (still) in status `only`. Says whether it did.
     async fn open(self: &Arc<Self>, replica: &Arc<Replica<A, H>>, only: HealthStatus) -> bool {
-        let mut opening = Opening { partition: self, replica, began: replica.mark() };
+        let mut opening = Opening { partition: self, replica, tried: None };
         let Some(connector) = &self.shared.connector else { return false };
         let Ok(_place) = self.shared.validator.places.acquire().await else { return false };
         let mark = replica.mark();
-        opening.began = mark;
         if mark.status() != only || (self.fixed && replica.handle().is_some()) {
             return false;
         }
+        opening.tried = Some(mark);
         let connecting = AssertUnwindSafe(connector.connect(replica.address())).catch_unwind();
         let why = match timeout(self.shared.config.attempt_timeout(), connecting).await {
             Ok(Ok(Ok(handle))) => {
@@ -71,15 +71,16 @@ impl<A: Address, H: Send + Sync + 'static> Partition<A, H> {
 struct Opening<'a, A: Address, H: Send + Sync + 'static> {
     partition: &'a Arc<Partition<A, H>>,
     replica: &'a Arc<Replica<A, H>>,
-    began: Mark,
+    /// The mark that the connection is to tell of, once it is asked for.
+    tried: Option<Mark>,
 }
 
 impl<A: Address, H: Send + Sync + 'static> Drop for Opening<'_, A, H> {
     fn drop(&mut self) {
         self.replica.end_opening();
         let mark = self.replica.mark();
-        // Whoever wanted it validated since then found this one under way.
-        if mark != self.began && mark.status() == HealthStatus::UnhealthyPending {
+        // Whoever wanted it validated found this one under way.
+        if self.tried != Some(mark) && mark.status() == HealthStatus::UnhealthyPending {
             self.partition.validate(Arc::clone(self.replica));
         }
     }

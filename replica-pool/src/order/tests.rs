@@ -1,8 +1,11 @@
 //! The facts of the order, with seeds: they are the same on every run.
 
-use breaker_core::{Breaker, RejectionReason, config::NonResilient};
+use std::{sync::Arc, time::Duration};
+
+use breaker_core::{Breaker, ManualClock, RejectionReason, config::NonResilient};
 
 use super::*;
+use crate::kin::Kin;
 
 const SHUFFLED: Rules = Rules { order: Order::Shuffled, trial_ratio: 0.0 };
 const LISTED: Rules = Rules { order: Order::Listed, trial_ratio: 0.0 };
@@ -206,6 +209,33 @@ fn no_trial_goes_to_a_replica_that_could_not_use_it() {
     }
 }
 
+/// A full one is of the same rank, and no good.
+#[test]
+fn a_trial_goes_before_a_half_open_replica_that_is_full() {
+    let always = Rules { trial_ratio: 1.0, ..SHUFFLED };
+    for counts in firsts(always, &[full(), half_open(), full()]) {
+        assert_eq!(counts, [0, 10_000, 0]);
+    }
+    for counts in firsts(SHUFFLED, &[full(), half_open()]) {
+        assert!((4_850..=5_150).contains(&counts[0]), "{counts:?}");
+    }
+}
+
+#[test]
+fn a_trial_takes_the_last_place_of_a_selection_that_had_none_for_it() {
+    let always = Rules { trial_ratio: 1.0, ..SHUFFLED };
+    let views = [closed(), half_open(), closed(), open(None)];
+    let best = |n| always.best(n, views.iter().copied().enumerate(), &mut rng());
+    assert!(best(0).is_empty());
+    assert_eq!(best(1), [1]);
+    let two = best(2);
+    assert!(two == [1, 0] || two == [1, 2], "{two:?}");
+    let three = best(3);
+    assert!(three == [1, 0, 2] || three == [1, 2, 0], "{three:?}");
+    assert_eq!(best(4)[3], 3);
+    assert_eq!(best(5), best(4));
+}
+
 #[test]
 fn a_trial_moves_nobody_else() {
     let always = Rules { trial_ratio: 1.0, ..SHUFFLED };
@@ -233,4 +263,35 @@ fn nobody_to_ask_is_no_candidate() {
 fn the_view_agrees_with_what_the_circuit_would_say() {
     assert_eq!(full().circuit.refusal(), Some(RejectionReason::NoPlace));
     assert!(!full().is_on_trial() && half_open().is_on_trial() && !closed().is_on_trial());
+}
+
+/// A mark counts for a minute, and then asks for a refresh. Until then, nothing happens by time alone.
+#[test]
+fn a_view_knows_until_when_it_holds() {
+    const BOUND: Duration = Duration::from_secs(60);
+    let clock = Arc::new(ManualClock::at(Timestamp::ZERO));
+    let breaker = Breaker::builder(NonResilient::default()).clock(Arc::clone(&clock) as _).build().unwrap();
+    let replica = Replica::<u8, ()>::new(1, breaker, None, Arc::new(Kin::new(None)));
+    let config = PoolConfig::default();
+    let view = || View::of(&*replica, &Now::of(&*clock), &config);
+    let at = |secs| Timestamp::ZERO + Duration::from_secs(secs);
+    assert_eq!((view().settled_until(), view().overdue), (Timestamp::MAX, false), "nothing is known");
+    clock.advance(Duration::from_secs(10));
+    assert!(replica.failed(replica.mark().epoch(), BOUND));
+    assert_eq!((view().settled_until(), view().overdue), (at(70), false));
+    clock.advance(Duration::from_secs(60));
+    assert_eq!(
+        (view().settled_until(), view().overdue),
+        (Timestamp::ZERO, true),
+        "the gateway is to be asked"
+    );
+    assert_eq!((view().health, replica.health()), (HealthStatus::Unknown, HealthStatus::Unhealthy));
+    replica.confirmed(replica.mark(), true);
+    assert_eq!((view().settled_until(), view().overdue), (at(130), false), "it is to be validated");
+    clock.advance(Duration::from_secs(60));
+    assert_eq!(
+        (view().settled_until(), view().overdue),
+        (Timestamp::MAX, false),
+        "no longer held against it"
+    );
 }

@@ -96,12 +96,16 @@ async fn play(order: &str, replicas: u16, seed: u64) -> u32 {
             None => assert!(!(0..views.len()).all(first_rank), "nobody was picked. {}", context()),
         }
         let n = rng.usize(..=views.len());
-        if let Some(picks) = partition.quick_picks(n, &set, &mut rng) {
+        let well = (0..views.len()).filter(|index| first_rank(*index)).count();
+        let picks = partition.quick_picks(n, &set, &mut rng);
+        assert_eq!(picks.is_some(), n <= well, "{}", context());
+        if let Some(picks) = picks {
             let mut distinct = picks.clone();
             distinct.sort_unstable();
             distinct.dedup();
             assert_eq!(distinct.len(), n, "{picks:?}. {}", context());
             assert!(picks.iter().all(|pick| first_rank(*pick)), "{picks:?}. {}", context());
+            assert!(order == Order::Shuffled || picks.is_sorted(), "{picks:?}. {}", context());
         }
     }
     sick
@@ -137,4 +141,21 @@ async fn each_replica_of_the_first_rank_is_picked_as_often() {
         // Six standard deviations of 82.
         assert!((9_500..=10_500).contains(&picks[index]), "{picks:?}");
     }
+}
+
+/// Each of the six orders of three equals, of which two are asked for.
+#[tokio::test(start_paused = true)]
+async fn a_selection_of_equals_is_shuffled() {
+    let pool = ReplicaPool::<u16>::builder(Numbers(3)).build().unwrap();
+    pool.ready().await.unwrap();
+    let (set, mut rng) = (pool.replicas(), Rng::with_seed(4711));
+    let _ = Candidates::all(&pool.partition, &set).choose_first(&mut rng);
+    let mut orders = std::collections::BTreeMap::new();
+    for _ in 0..6_000 {
+        let picks = pool.partition.quick_picks(2, &set, &mut rng).unwrap();
+        *orders.entry(picks).or_insert(0) += 1;
+    }
+    assert_eq!(orders.len(), 6);
+    // Six standard deviations of 29.
+    assert!(orders.values().all(|count| (826..=1_174).contains(count)), "{orders:?}");
 }

@@ -173,3 +173,27 @@ async fn a_replica_that_left_for_good_is_forgotten() {
     bench.pool.refresh().await.unwrap();
     assert!(left.upgrade().is_none());
 }
+
+/// A pause grows by the next failure if that comes before twice its span, even if nobody had to wait for it.
+#[tokio::test(start_paused = true)]
+async fn who_asks_a_little_after_the_pause_makes_it_grow_all_the_same() {
+    let bench = Bench::new(&["A"], LISTED).await;
+    bench.gateway.answer(Answer::Fails);
+    bench.pool.refresh().await.unwrap_err();
+    sleep(millis(1_300)).await;
+    for _ in 0..2 {
+        bench.pool.refresh().await.unwrap_err();
+    }
+    let gaps = bench.gateway.gaps(2);
+    assert!((1.3..1.31).contains(&gaps[0]), "the pause of a second was over: {gaps:?}");
+    assert!(are_jittered(&gaps[1..], &[2.0]), "{gaps:?}");
+}
+
+#[tokio::test(start_paused = true)]
+async fn answers_that_nobody_forced_need_no_pause() {
+    let settings = r#"{ "replicaPool": { "refreshInterval": "PT0.5S" } }"#;
+    let bench = Bench::new(&["A"], settings).await;
+    sleep(secs(5)).await;
+    settle().await;
+    assert_eq!(bench.gateway.asked(), 1 + 10);
+}

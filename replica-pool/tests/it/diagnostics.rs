@@ -139,3 +139,26 @@ async fn who_waits_for_the_first_addresses_or_sees_an_old_mark_says_so() {
     assert_eq!(seen.refreshes.len(), 1);
     assert_eq!((seen.refreshes[0].reason, seen.refreshes[0].started), (RefreshReason::NoAddresses, false));
 }
+
+/// Who fails at a replica that is known to be bad joins the question about it, in whichever set it was found.
+#[tokio::test(start_paused = true)]
+async fn a_call_that_marks_a_marked_replica_joins_the_question() {
+    let bench = Bench::new(&["A", "B"], r#"{ "replicaPool": { "order": "listed" } }"#).await;
+    for names in [["A", "C"], ["A", "B"], ["A", "C"]] {
+        bench.gateway.names(&names);
+        bench.pool.refresh().await.unwrap();
+    }
+    assert_eq!(bench.pool.replicas().version(), 4);
+    bench.gateway.hold();
+    bench.world.set("A", Remote::ResetsAfter(millis(30)));
+    let (mut first, mut second) = (Diagnostics::default(), Diagnostics::default());
+    let call = async |seen| {
+        let request = bench.pool.request().idempotent(true).judge(judge).diagnostics(seen);
+        assert_eq!(request.call(bench.body()).await.unwrap(), "C");
+    };
+    futures::join!(call(&mut first), call(&mut second));
+    for (seen, started) in [(first, true), (second, false)] {
+        let told: Vec<_> = seen.refreshes.iter().map(|refresh| (refresh.reason, refresh.started)).collect();
+        assert_eq!(told, [(RefreshReason::MarkedFailed, started)]);
+    }
+}

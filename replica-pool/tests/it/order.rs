@@ -249,3 +249,19 @@ async fn of_many_calls_that_wait_for_one_place_each_gets_it_in_turn() {
     assert_eq!(elapsed(), millis(500));
     drop(places);
 }
+
+/// The second pass of a call is not its first attempt.
+#[tokio::test(start_paused = true)]
+async fn a_retry_is_no_trial() {
+    let settings = r#"{ "circuitBreaker": { "failureThreshold": 1, "testDelay": "PT0S" },
+        "replicaPool": { "trialRatio": 1, "resetCircuitsOnRefresh": false } }"#;
+    let bench = Bench::new(&["A", "B"], settings).await;
+    bench.fail("A");
+    assert_eq!(bench.order()[0], "A", "half-open, and always tried first");
+    bench.gateway.names(&["B"]);
+    bench.pool.refresh().await.unwrap();
+    bench.world.set("B", Remote::Fails);
+    bench.gateway.names(&["A", "B", "C"]);
+    assert_eq!(bench.call().await.unwrap(), "C");
+    assert_eq!(bench.world.visits(), ["B", "C"]);
+}

@@ -19,23 +19,32 @@ async fn with_one_place(other: Remote, pool: &str) -> Bench {
     bench
 }
 
+/// The same, with a gateway that does not answer, so that there is no second pass.
+async fn with_one_pass(other: Remote, pool: &str) -> Bench {
+    let bench = with_one_place(other, pool).await;
+    bench.gateway.hold();
+    bench
+}
+
 /// A circuit whose places are taken refuses a call that others fail afterwards: by then it has places again.
 #[tokio::test(start_paused = true)]
 async fn who_had_no_place_is_asked_after_the_others_have_failed() {
-    let bench = with_one_place(Remote::Hangs, "").await;
+    let bench = with_one_pass(Remote::Hangs, "").await;
     let taken = bench.begin("A");
     let mut call = Box::pin(bench.call());
     assert!(futures::poll!(&mut call).is_pending());
     assert_eq!(bench.world.visits(), ["B"]);
     taken.finish(&Verdict::SUCCESS);
+    let elapsed = stopwatch();
     assert_eq!(call.await.unwrap(), "A");
+    assert_eq!(elapsed(), secs(1), "B hung for as long as an attempt may");
     assert_eq!(bench.world.visits(), ["B", "A"]);
 }
 
 #[tokio::test(start_paused = true)]
 async fn a_place_is_waited_for_when_the_others_fail_at_once() {
     for hedge in ["", r#", "hedgeAfter": "PT0.1S" "#] {
-        let bench = with_one_place(Remote::Refuses, hedge).await;
+        let bench = with_one_pass(Remote::Refuses, hedge).await;
         let taken = bench.begin("A");
         let mut call = Box::pin(bench.call());
         assert!(futures::poll!(&mut call).is_pending(), "{hedge}");
@@ -49,7 +58,7 @@ async fn a_place_is_waited_for_when_the_others_fail_at_once() {
 /// Three calls and one place: whoever is too late waits for the next return.
 #[tokio::test(start_paused = true)]
 async fn who_waits_for_a_place_shares_it_with_the_others_who_do() {
-    let bench = with_one_place(Remote::Refuses, "").await;
+    let bench = with_one_pass(Remote::Refuses, "").await;
     let taken = bench.begin("A");
     let mut calls = Vec::from_iter((0..3).map(|_| Box::pin(bench.call())));
     for call in &mut calls {

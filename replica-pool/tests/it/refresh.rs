@@ -136,6 +136,7 @@ async fn a_replica_that_stays_is_the_same_object_and_one_that_returns_within_a_m
 async fn an_answer_resets_a_circuit_that_opened_before_the_question_and_once_a_minute() {
     let settings = r#"{ "circuitBreaker": { "failureThreshold": 1, "testDelay": "PT10M" } }"#;
     let bench = Bench::new(&["R1", "R2"], settings).await;
+    advance(secs(1)).await;
     let trip = || bench.replica("R1").breaker().acquire().unwrap().settle(breaker_core::Outcome::Failure);
     let circuit = || bench.replica("R1").breaker().state().circuit();
     trip();
@@ -146,9 +147,12 @@ async fn an_answer_resets_a_circuit_that_opened_before_the_question_and_once_a_m
     advance(secs(30)).await;
     bench.pool.refresh().await.unwrap();
     assert_eq!(circuit(), Circuit::Open, "reset within the last minute");
-    advance(secs(31)).await;
+    advance(secs(29)).await;
     bench.pool.refresh().await.unwrap();
-    assert_eq!(circuit(), Circuit::Closed);
+    assert_eq!(circuit(), Circuit::Open, "reset 59 s ago");
+    advance(secs(1)).await;
+    bench.pool.refresh().await.unwrap();
+    assert_eq!(circuit(), Circuit::Closed, "reset a minute ago");
     advance(secs(90)).await;
     bench.gateway.takes(secs(1));
     let (_, ()) = futures::join!(bench.pool.refresh(), async {
@@ -218,4 +222,35 @@ async fn dropping_the_pool_ends_every_task_even_with_a_gateway_that_hangs() {
     drop(bench);
     settle().await;
     assert_eq!(metrics.num_alive_tasks(), 0);
+}
+
+/// A set that nothing has changed in stays where it is: whoever compares pointers sees that.
+#[tokio::test(start_paused = true)]
+async fn an_answer_that_says_the_same_makes_no_new_set() {
+    for (order, names) in [("listed", ["R1", "R2"]), ("shuffled", ["R1", "R2"]), ("shuffled", ["R2", "R1"])] {
+        let settings = format!(r#"{{ "replicaPool": {{ "order": "{order}" }} }}"#);
+        let bench = Bench::new(&["R1", "R2"], &settings).await;
+        let before = bench.pool.replicas();
+        bench.gateway.names(&names);
+        bench.pool.refresh().await.unwrap();
+        assert!(std::sync::Arc::ptr_eq(&before, &bench.pool.replicas()), "{order} {names:?}");
+    }
+}
+
+/// The ten minutes begin anew when they are over, and not with each answer.
+#[tokio::test(start_paused = true)]
+async fn a_set_is_asked_about_ten_minutes_after_it_became_too_small() {
+    let bench = Bench::new(&["R1", "R2"], r#"{ "replicaPool": { "targetReplicas": 3 } }"#).await;
+    let asked = async |span| {
+        advance(secs(span)).await;
+        bench.order();
+        settle().await;
+        bench.gateway.asked()
+    };
+    assert_eq!(asked(300).await, 1);
+    bench.pool.refresh().await.unwrap();
+    assert_eq!(asked(299).await, 2);
+    assert_eq!(asked(1).await, 3, "it has been too small for 600 s");
+    assert_eq!(asked(20).await, 3, "and since its last answer for 20 s");
+    assert_eq!(asked(580).await, 4);
 }

@@ -139,3 +139,20 @@ fn a_pool_whose_runtime_has_ended_says_so_instead_of_waiting() {
     });
     let _: Vec<Addr> = bench.addresses();
 }
+
+/// The first look at an empty set is no reason for the second to be another.
+#[tokio::test(start_paused = true)]
+async fn nobody_is_picked_from_an_empty_set_however_often() {
+    let bench = starting(Answer::Names(vec!["A"]));
+    bench.gateway.takes(secs(3));
+    for order in ["listed", "shuffled"] {
+        let gateway = Registry::default();
+        gateway.answer(Answer::Hangs);
+        let settings = format!(r#"{{ "replicaPool": {{ "order": "{order}" }} }}"#);
+        let bench = Bench::build(gateway, &settings, |builder| builder);
+        for _ in 0..3 {
+            assert!(bench.pool.acquire().is_err(), "{order}");
+            assert!(bench.pool.select(2).is_empty(), "{order}");
+        }
+    }
+}

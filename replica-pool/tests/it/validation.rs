@@ -311,3 +311,44 @@ async fn a_replica_that_leaves_keeps_no_connection() {
     assert!(Arc::ptr_eq(&left, &lines.pool.replicas().replicas()[0]));
     assert_eq!(lines.line(), None);
 }
+
+/// More openings than there are cores: the last one waits, and finds that its replica was marked and named again.
+#[tokio::test(start_paused = true)]
+async fn a_replica_that_is_pending_when_its_warm_up_comes_to_it_is_validated() {
+    let cores = available_parallelism().unwrap().get();
+    let names: Vec<Addr> = (0..=cores).map(|i| &*Box::leak(format!("R{i}").into_boxed_str())).collect();
+    let last = names[cores];
+    let bench = Bench::new(&names, VALIDATING).await;
+    for name in &names[..cores] {
+        bench.world.set(name, Remote::Hangs);
+    }
+    let warm_up = bench.pool.warm_up();
+    tokio::pin!(warm_up);
+    assert!(futures::poll!(&mut warm_up).is_pending());
+    bench.mark(last);
+    settle().await;
+    assert_eq!((bench.health(last), bench.world.opened().len()), (HealthStatus::UnhealthyPending, cores));
+    assert_eq!(warm_up.await, 0);
+    settle().await;
+    assert_eq!(bench.health(last), HealthStatus::Connected);
+    assert_eq!(bench.world.opened().iter().filter(|opened| **opened == last).count(), 1);
+}
+
+/// The same for one that was given up while it waited.
+#[tokio::test(start_paused = true)]
+async fn a_replica_that_is_pending_when_its_warm_up_is_dropped_is_validated() {
+    let cores = available_parallelism().unwrap().get();
+    let names: Vec<Addr> = (0..=cores).map(|i| &*Box::leak(format!("R{i}").into_boxed_str())).collect();
+    let last = names[cores];
+    let bench = Bench::new(&names, VALIDATING).await;
+    for name in &names[..cores] {
+        bench.world.set(name, Remote::Hangs);
+    }
+    let mut warm_up = Box::pin(bench.pool.warm_up());
+    assert!(futures::poll!(&mut warm_up).is_pending());
+    bench.mark(last);
+    settle().await;
+    drop(warm_up);
+    settle().await;
+    assert_eq!(bench.health(last), HealthStatus::Connected);
+}

@@ -9,7 +9,7 @@ use std::{error::Error, sync::Arc, time::Duration};
 use futures::future::join_all;
 use replica_pool::{CallError, Diagnostics, GatewayError, Gone, RefreshReason, Refreshed};
 use store::{Bench, judge};
-use tokio::time::sleep;
+use tokio::time::{advance, sleep};
 
 use crate::kit::{settle, stopwatch};
 
@@ -301,4 +301,37 @@ async fn a_lease_is_had_by_key_and_an_attempt_before_the_map_asks_for_it() {
     names.sort();
     assert_eq!(names, ["a", "b"]);
     assert!(bench.pool.acquire(&100).is_ok());
+}
+
+/// Nothing of a partition that is no more is kept beyond the minute in which its addresses may come back.
+#[tokio::test(start_paused = true)]
+async fn a_partition_that_vanished_lets_go_of_its_replicas() {
+    let bench = Bench::new("{}").await;
+    bench.call(1).await.unwrap();
+    let set = bench.pool.pool(&1).unwrap().replicas();
+    let left = Arc::downgrade(&set.replicas()[0]);
+    drop(set);
+    split_low(&bench);
+    bench.pool.refresh().await.unwrap();
+    assert!(["e", "f"].contains(&bench.call(1).await.unwrap()));
+    advance(Duration::from_secs(60)).await;
+    bench.pool.pool(&1).unwrap().refresh().await.unwrap();
+    assert!(left.upgrade().is_none());
+}
+
+/// Who waits for the addresses of a partition that vanishes meanwhile does not wait for their answer.
+#[tokio::test(start_paused = true)]
+async fn who_waits_for_a_partition_that_vanishes_goes_on_at_once() {
+    let bench = Bench::new("{}").await;
+    bench.gateway_takes(Duration::from_secs(10));
+    let mut call = Box::pin(bench.call(1));
+    assert!(futures::poll!(&mut call).is_pending());
+    settle().await;
+    assert_eq!(bench.asked(), (1, 1));
+    bench.gateway_takes(Duration::ZERO);
+    split_low(&bench);
+    let elapsed = stopwatch();
+    bench.pool.refresh().await.unwrap();
+    assert!(["e", "f"].contains(&call.await.unwrap()));
+    assert_eq!(elapsed(), Duration::ZERO);
 }

@@ -104,3 +104,16 @@ async fn a_thousand_requests_that_find_their_partition_migrating_ask_once_for_th
     assert_eq!((bench.asked().0 - maps, bench.asked().1 - addresses), (1, 1));
     assert_eq!(elapsed().as_millis(), 400, "the map, then the addresses");
 }
+
+/// The pause after a question that failed: a second, a fifth more or less.
+#[tokio::test(start_paused = true)]
+async fn who_is_unavailable_says_when_the_addresses_may_be_asked_for_again() {
+    let bench = Bench::new(r#"{ "replicaPool": { "deadline": "PT0.5S" } }"#).await;
+    bench.call(1).await.unwrap();
+    tokio::time::advance(Duration::from_secs(10)).await;
+    bench.change(|truth| truth.says.extend([("a", Gone::Replica), ("b", Gone::Replica)]));
+    *bench.store.0.fails.lock().unwrap() = true;
+    let error = bench.unavailable(1).await;
+    let retry_at = error.retry_at().unwrap().as_nanos() / 1_000_000;
+    assert!((10_800..=11_200).contains(&retry_at), "{retry_at} ms");
+}
