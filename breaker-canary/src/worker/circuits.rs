@@ -27,18 +27,18 @@ pub(super) struct Circuits<T> {
     pub(super) clock: TokioClock,
     /// The rounds under way, and some that were cut and have not ended yet.
     pub(super) rounds: JoinSet<Ended>,
+    /// By the address of their owners, which stays theirs as long as one of them is here. Closed circuits are not.
+    pub(super) known: HashMap<Address, Case<T>>,
     line: Line<T>,
     probe: Arc<dyn Probe<T>>,
     spread: Spread,
-    /// By the address of their owners, which stays theirs as long as one of them is here. Closed circuits are not.
-    known: HashMap<Address, Case<T>>,
     agenda: Agenda,
     /// Whose round is due, and waits for others to end. Some have no need of one any more.
     queue: VecDeque<Address>,
     rounds_begun: u64,
 }
 
-struct Case<T> {
+pub(super) struct Case<T> {
     owner: Weak<T>,
     task: Task,
 }

@@ -1,6 +1,7 @@
 //! All of it in paused time: what takes a day here takes milliseconds.
 
 mod cancel;
+mod circuits;
 mod crowd;
 mod life;
 mod owners;

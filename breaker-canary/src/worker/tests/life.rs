@@ -69,6 +69,7 @@ async fn the_first_round_is_done_when_its_last_attempt_has_failed() {
     after(2_990).await;
     assert!(!registration.first_round_done());
     first_round(&registration).await;
+    assert!(registration.first_round_done());
     assert_eq!((remotes.probed(1), registration.rounds()), (vec![0, 1_000, 2_000], 1));
 }
 
