@@ -2,7 +2,7 @@ use std::num::NonZeroU32;
 
 use proptest::prelude::*;
 
-use super::*;
+use super::{bits::Bits, *};
 use crate::Timestamp;
 
 fn of(size: u32) -> NonZeroU32 {
@@ -80,6 +80,8 @@ fn adopting_a_huge_or_impossible_sample_costs_no_more_than_the_window() {
 
 #[test]
 fn a_small_count_window_needs_no_heap_and_little_room() {
+    assert!(matches!(Bits::new(128), Bits::Few(_)));
+    assert!(matches!(Bits::new(129), Bits::Many(_)));
     assert!(size_of::<CountWindow>() <= 48, "{}", size_of::<CountWindow>());
     assert!(size_of::<Window>() <= 48, "{}", size_of::<Window>());
     assert!(size_of::<TimeWindow>() <= 64, "{}", size_of::<TimeWindow>());
