@@ -105,11 +105,17 @@ impl<A: Address, H: Send + Sync + 'static> Lease<A, H> {
         self.place.replica()
     }
 
-    /// Gives the verdict: settles the circuit, then marks the replica and asks for its addresses if the
+    /// Gives the verdict: settles the circuit, then marks the replica and asks for its addresses, or for the routing map, if the
     /// signal says so. [`Settlement::Stale`] when the circuit has changed its state since the attempt began.
     #[inline(always)]
     pub fn finish(mut self, verdict: &Verdict) -> Settlement {
-        self.end(verdict).0
+        let (settlement, _) = self.end(verdict);
+        if let Some(gone) = verdict.signal.gone()
+            && let Some(partition) = self.place.partition()
+        {
+            partition.found_gone(gone, self.place.version());
+        }
+        settlement
     }
 
     #[inline(always)]

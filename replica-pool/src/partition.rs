@@ -2,7 +2,7 @@
 
 use std::{
     fmt,
-    sync::{Arc, Mutex, Weak},
+    sync::{Arc, Mutex, PoisonError, Weak},
     time::Duration,
 };
 
@@ -10,7 +10,7 @@ use arc_swap::{ArcSwap, Guard};
 use breaker_core::Timestamp;
 
 use crate::{
-    Address, GatewayError, Replica, ReplicaSet,
+    Address, GatewayError, Gone, Replica, ReplicaSet,
     diagnostics::RefreshReason,
     gateway::Source,
     refresher::{Question, Refresher, Request},
@@ -79,6 +79,23 @@ impl<A: Address, H: Send + Sync + 'static> Partition<A, H> {
     pub(crate) fn vanished(&self) -> GatewayError {
         self.source.vanished();
         GatewayError::NoSuchPartition
+    }
+
+    /// An attempt found `gone` in the set of version `seen`, and its caller does not follow: asks in the background for what the
+    /// next one is to know.
+    #[cold]
+    pub(crate) fn found_gone(self: &Arc<Self>, gone: Gone, seen: u64) {
+        // Its replica was marked, and who asks for the addresses of a partition that vanished asks for the map.
+        if gone == Gone::Replica {
+            return;
+        }
+        let retired = *self.retired.lock().unwrap_or_else(PoisonError::into_inner);
+        if !retired {
+            self.source.vanished();
+        }
+        if gone == Gone::Migrating {
+            let _ = self.refresh(seen, RefreshReason::Gone);
+        }
     }
 
     pub(crate) fn set(&self) -> Guard<Arc<ReplicaSet<A, H>>> {

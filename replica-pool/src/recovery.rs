@@ -43,6 +43,9 @@ where
         let first = retries == 0 && gone != Gone::Replica;
         let again = gone == Gone::Partition && map == MapAge::AskedSince;
         if hopeless || again || walk.is_out_of_attempts() || (!first && walk.is_out_of_time()) {
+            if retries == 0 {
+                leg.partition.found_gone(gone, walk.seen_version());
+            }
             return Err(unavailable(walk, gone, first_cause, &leg));
         }
         retries += 1;

@@ -3,7 +3,7 @@
 use std::{borrow::Borrow, fmt, sync::Arc};
 
 use crate::{
-    Address, RefreshReason, Refreshed,
+    Address, Gone, RefreshReason, Refreshed,
     partition::Partition,
     refresher::{Refresher, Request},
     router::{Key, PartitionId, Router},
@@ -40,7 +40,9 @@ impl<A: Address, H: Send + Sync + 'static> Route<A, H> for Direct<'_, A, H> {
         Ok(Leg { partition: Arc::clone(self.0), map_version: None })
     }
 
+    /// The pool of one partition does not follow the map; whoever asks for another pool next is to find a newer one.
     fn refresh_map(&self, _: Option<u64>) -> Option<Asked<'_>> {
+        self.0.found_gone(Gone::Partition, 0);
         None
     }
 }

@@ -88,7 +88,7 @@ pub(crate) trait Source<A>: Send + Sync {
         false
     }
 
-    /// The gateway no longer knows the partition.
+    /// The gateway no longer knows the partition, or its replicas say that it is elsewhere.
     fn vanished(&self) {}
 }
 

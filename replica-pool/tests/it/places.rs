@@ -26,19 +26,48 @@ async fn with_one_pass(other: Remote, pool: &str) -> Bench {
     bench
 }
 
-/// A circuit whose places are taken refuses a call that others fail afterwards: by then it has places again.
+/// A circuit whose places are taken refuses a call that others fail afterwards: by then it has places again. Where `B` is marked, it
+/// is asked after `A` has refused, and else before anybody asks `A`.
 #[tokio::test(start_paused = true)]
 async fn who_had_no_place_is_asked_after_the_others_have_failed() {
-    let bench = with_one_pass(Remote::Hangs, "").await;
-    let taken = bench.begin("A");
-    let mut call = Box::pin(bench.call());
-    assert!(futures::poll!(&mut call).is_pending());
-    assert_eq!(bench.world.visits(), ["B"]);
-    taken.finish(&Verdict::SUCCESS);
-    let elapsed = stopwatch();
-    assert_eq!(call.await.unwrap(), "A");
-    assert_eq!(elapsed(), secs(1), "B hung for as long as an attempt may");
-    assert_eq!(bench.world.visits(), ["B", "A"]);
+    for marked in [false, true] {
+        let bench = with_one_pass(Remote::Hangs, "").await;
+        if marked {
+            bench.mark("B");
+        }
+        let taken = bench.begin("A");
+        let mut call = Box::pin(bench.call());
+        assert!(futures::poll!(&mut call).is_pending());
+        assert_eq!(bench.world.visits(), ["B"]);
+        taken.finish(&Verdict::SUCCESS);
+        let elapsed = stopwatch();
+        assert_eq!(call.await.unwrap(), "A");
+        assert_eq!(elapsed(), secs(1), "B hung for as long as an attempt may");
+        assert_eq!(bench.world.visits(), ["B", "A"]);
+    }
+}
+
+/// Wherever it stood among those who were tried; and nobody else is asked twice.
+#[tokio::test(start_paused = true)]
+async fn only_who_had_no_place_is_asked_again() {
+    for a in [Remote::Well, Remote::Fails] {
+        let settings = r#"{ "circuitBreaker": { "failureThreshold": 1, "testDelay": "PT0S", "successThreshold": 1 },
+            "replicaPool": { "order": "listed", "attemptTimeout": "PT1S", "deadline": "PT5S" } }"#;
+        let bench = Bench::new(&["A", "B", "C"], settings).await;
+        bench.gateway.hold();
+        bench.fail("A");
+        bench.mark("B");
+        for (address, remote) in [("A", a), ("B", Remote::Hangs), ("C", Remote::Fails)] {
+            bench.world.set(address, remote);
+        }
+        let taken = bench.begin("A");
+        let mut call = Box::pin(bench.call());
+        assert!(futures::poll!(&mut call).is_pending());
+        assert_eq!(bench.world.visits(), ["C", "B"]);
+        taken.finish(&Verdict::SUCCESS);
+        assert_eq!(call.await.is_ok(), a == Remote::Well);
+        assert_eq!(bench.world.visits(), ["C", "B", "A"]);
+    }
 }
 
 #[tokio::test(start_paused = true)]

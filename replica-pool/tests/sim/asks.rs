@@ -76,16 +76,17 @@ impl Ledger {
         let mut book = self.book();
         // A round of three probes may be under way.
         let is_gone = |left: &Duration| *left + self.settings().longest_round() < now();
-        if book.left.get(&node).is_some_and(is_gone) {
-            book.strangers.push(node);
+        if let Some(left) = book.left.get(&node).copied().filter(is_gone) {
+            book.strangers.push((node, left));
         }
     }
 
     /// Whoever was probed had better be in a set by now.
     pub(crate) fn check_strangers(&self) {
         let strangers = std::mem::take(&mut self.book().strangers);
-        for node in strangers {
-            if let Some(left) = self.book().left.get(&node).copied() {
+        for (node, left) in strangers {
+            // Unless it came back before it was seen there.
+            if self.book().left.get(&node) == Some(&left) {
                 self.breaks("who has left is probed no more", format_args!("{node} left at {left:?}"));
             }
         }

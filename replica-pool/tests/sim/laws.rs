@@ -78,8 +78,8 @@ pub(crate) struct Book {
     pub(crate) known: BTreeMap<Node, Known>,
     /// When those left who are in no set any more.
     pub(crate) left: BTreeMap<Node, Duration>,
-    /// Who of them were probed.
-    pub(crate) strangers: Vec<Node>,
+    /// Who of them were probed, and when they had left.
+    pub(crate) strangers: Vec<(Node, Duration)>,
     /// When each circuit opened last.
     pub(crate) opened: BTreeMap<Node, Duration>,
     /// Whose circuit was open by the last that was told of it.
