@@ -17,7 +17,7 @@ impl<A: Address, H: Send + Sync + 'static> Partition<A, H> {
         };
         Lease::begin(Place::new(set, index)).or_else(|(place, rejection)| {
             let mut others = Candidates::all(self, place.set());
-            others.reject(index, place.replica(), rejection);
+            others.reject(index, rejection);
             self.acquire_from(others)
         })
     }
@@ -28,7 +28,7 @@ impl<A: Address, H: Send + Sync + 'static> Partition<A, H> {
         while let (Some(index), _) = candidates.choose_first(&mut rng) {
             match Lease::begin(Place::shared(candidates.set(), index)) {
                 Ok(lease) => return Ok(lease),
-                Err((place, rejection)) => candidates.reject(index, place.replica(), rejection),
+                Err((_, rejection)) => candidates.reject(index, rejection),
             }
         }
         let _ = self.refresh(candidates.set().version(), RefreshReason::Exhausted);

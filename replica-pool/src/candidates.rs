@@ -18,8 +18,7 @@ pub(crate) struct Candidates<'s, A, H> {
     set: &'s Arc<ReplicaSet<A, H>>,
     tried: Tried,
     /// Whose circuit refused.
-    refused: Vec<usize>,
-    rejections: Vec<(String, Rejection)>,
+    refused: Vec<(usize, Rejection)>,
 }
 
 /// Who comes next, if anybody does, and the refresh that the look at the set has started.
@@ -35,7 +34,7 @@ impl<'s, A: Address, H: Send + Sync + 'static> Candidates<'s, A, H> {
         set: &'s Arc<ReplicaSet<A, H>>,
         tried: Tried,
     ) -> Self {
-        Self { partition, set, tried, refused: Vec::new(), rejections: Vec::new() }
+        Self { partition, set, tried, refused: Vec::new() }
     }
 
     pub(crate) fn set(&self) -> &'s Arc<ReplicaSet<A, H>> {
@@ -48,27 +47,28 @@ impl<'s, A: Address, H: Send + Sync + 'static> Candidates<'s, A, H> {
     }
 
     /// Its circuit does not admit the call.
-    pub(crate) fn reject(&mut self, index: usize, replica: &Replica<A, H>, rejection: Rejection) {
+    pub(crate) fn reject(&mut self, index: usize, rejection: Rejection) {
         self.strike(index);
-        self.refused.push(index);
-        self.rejections.push((replica.address().to_string(), rejection));
+        self.refused.push((index, rejection));
     }
 
     /// Offers those again whose circuits refused and admit calls by now. Says whether there are any.
     pub(crate) fn offer_again(&mut self) -> bool {
-        let admits = |index: &usize| self.set.replicas()[*index].breaker().status().refusal().is_none();
-        let again: Vec<_> = self.refused.extract_if(.., |index| admits(index)).collect();
+        let admits = |index: usize| self.set.replicas()[index].breaker().status().refusal().is_none();
+        let again: Vec<_> =
+            self.refused.extract_if(.., |(index, _)| admits(*index)).map(|(index, _)| index).collect();
         self.tried.remove(&again);
         !again.is_empty()
     }
 
     /// Whose circuits refused and who were not asked since.
     pub(crate) fn refused(&self) -> impl Iterator<Item = &'s Arc<Replica<A, H>>> {
-        self.refused.iter().map(|index| &self.set.replicas()[*index])
+        self.refused.iter().map(|(index, _)| &self.set.replicas()[*index])
     }
 
     pub(crate) fn into_rejections(self) -> Vec<(String, Rejection)> {
-        self.rejections
+        let name = |index: usize| self.set.replicas()[index].address().to_string();
+        self.refused.into_iter().map(|(index, rejection)| (name(index), rejection)).collect()
     }
 
     /// Chooses whom a request asks next that has asked nobody yet.

@@ -193,4 +193,38 @@ mod tests {
         }
         assert_eq!(bucket(u64::MAX), BUCKETS - 1);
     }
+
+    /// Buckets that end behind 1 ms, 100 ms and 1 s.
+    const ENDS: [u64; 3] = [1_024, 106_496, 1_048_576];
+
+    #[test]
+    fn the_slowest_hundredth_is_left_out_and_no_more() {
+        for (counts, expected) in [([990, 0, 10], 0), ([989, 0, 11], 2), ([988, 6, 6], 1), ([990, 10, 0], 0)]
+        {
+            let latency = Latency::default();
+            for (millis, count) in [1, 100, 1_000].into_iter().zip(counts) {
+                (0..count).for_each(|_| latency.record(Duration::from_millis(millis)));
+            }
+            assert_eq!(latency.p99(), Some(Duration::from_micros(ENDS[expected])), "{counts:?}");
+        }
+    }
+
+    #[test]
+    fn each_counts_half_when_there_are_many() {
+        let latency = Latency::default();
+        for (millis, count) in [(1, 3_989), (100, 10), (1_000, 1)] {
+            (0..count).for_each(|_| latency.record(Duration::from_millis(millis)));
+        }
+        let count = |millis: u64| latency.counts[bucket(millis * 1_000)].load(Ordering::Relaxed);
+        assert_eq!([1, 100, 1_000].map(count), [1_994, 5, 0]);
+        assert_eq!(latency.total.load(Ordering::Relaxed), 1_999);
+    }
+
+    #[test]
+    fn a_rival_that_nobody_could_be_costs_nothing() {
+        let hedging = Hedging::new(HedgeAfter::Adaptive);
+        assert_eq!((0..100).filter(|_| hedging.spend()).count(), 10);
+        hedging.give_back();
+        assert!(hedging.spend() && !hedging.spend());
+    }
 }

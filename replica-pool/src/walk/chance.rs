@@ -20,19 +20,19 @@ where
         self.await_one_of(&partition.shared, || partition.set.load().replicas().to_vec()).await
     }
 
-    /// Those who were asked have failed: waits until somebody who refused can be asked, unless a newer set has other
-    /// addresses. Says whether it is worth another look.
+    /// Those who were asked have failed, if anybody was: waits until somebody who refused can be asked, unless a newer set has
+    /// other addresses. Says whether there are candidates again.
     pub(super) async fn await_a_place(
         &mut self,
         partition: &Partition<A, H>,
-        candidates: &Candidates<'_, A, H>,
+        candidates: &mut Candidates<'_, A, H>,
     ) -> bool {
         let version = candidates.set().version();
         let refused = || match partition.set.load().version() == version {
             true => candidates.refused().map(Arc::clone).collect(),
             false => Vec::new(),
         };
-        self.await_one_of(&partition.shared, refused).await
+        self.await_one_of(&partition.shared, refused).await && candidates.offer_again()
     }
 
     /// While none of the `replicas` admits the call, but one was never probed or is half-open with its places taken: waits

@@ -39,16 +39,12 @@ where
     {
         let mut candidates = Candidates::all(partition, set);
         self.record_selection(partition, set);
-        let mut asked = self.attempts;
         loop {
             let Some((lease, view)) = self.next(&mut candidates) else {
-                let failed_since = std::mem::replace(&mut asked, self.attempts) < self.attempts;
-                if failed_since && candidates.offer_again() {
-                    continue;
-                }
-                let may_ask = self.attempts > 0 && !self.is_out_of_attempts();
-                if may_ask && self.await_a_place(partition, &candidates).await {
-                    candidates.offer_again();
+                let may_ask = !self.is_out_of_attempts();
+                if may_ask
+                    && (candidates.offer_again() || self.await_a_place(partition, &mut candidates).await)
+                {
                     continue;
                 }
                 break;
@@ -85,7 +81,7 @@ where
                 Err((place, rejection)) => {
                     let replica = place.replica();
                     self.record(replica, view, AttemptResult::Rejected, Duration::ZERO);
-                    candidates.reject(index, replica, rejection);
+                    candidates.reject(index, rejection);
                 }
             }
         }

@@ -356,3 +356,26 @@ async fn a_call_dropped_while_it_waits_for_addresses_leaves_nothing() {
     settle().await;
     assert_eq!(bench.pool.snapshot().background_tasks, 0);
 }
+
+/// The deadline passes just as the first attempt fails.
+#[tokio::test(start_paused = true)]
+async fn nobody_is_asked_when_the_deadline_has_come() {
+    let bench = Bench::new(&["A", "B"], LISTED).await;
+    bench.world.set("A", Remote::ResetsAfter(secs(1)));
+    let request = bench.pool.request().idempotent(true).deadline(secs(1)).judge(judge);
+    let failed = request.call(bench.body()).await.unwrap_err();
+    assert!(matches!(failed, CallError::DeadlineExceeded { attempts: 1, .. }), "{failed:?}");
+    assert_eq!(bench.world.visits(), ["A"]);
+}
+
+/// It had all the time that an attempt may take.
+#[tokio::test(start_paused = true)]
+async fn an_attempt_that_times_out_at_the_deadline_is_evidence() {
+    let settings =
+        r#"{ "replicaPool": { "order": "listed", "attemptTimeout": "PT1S", "deadline": "PT1S" } }"#;
+    let bench = Bench::new(&["A"], settings).await;
+    bench.gateway.hold();
+    bench.world.set("A", Remote::Hangs);
+    bench.call().await.unwrap_err();
+    assert_eq!((bench.tally("A"), bench.health("A")), (tally(1, 1), HealthStatus::Unhealthy));
+}

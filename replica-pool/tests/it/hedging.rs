@@ -209,3 +209,29 @@ async fn rivals_are_bounded_by_a_tenth_of_the_calls() {
     // Ten at first, and one for each ten calls.
     assert_eq!(bench.world.visits_to("B"), 110);
 }
+
+/// Though it has waited for longer than a dropped call may.
+#[tokio::test(start_paused = true)]
+async fn a_rival_that_was_overtaken_late_but_before_it_was_slow_counts_for_nothing() {
+    let settings = r#"{ "replicaPool": { "order": "listed", "hedgeAfter": "PT2S", "abandonedCallIsFailureAfter": "PT1S" } }"#;
+    let bench = Bench::new(&["A", "B"], settings).await;
+    bench.world.set("A", Remote::Slow(millis(3_500)));
+    bench.world.set("B", Remote::Hangs);
+    assert_eq!(bench.call().await.unwrap(), "A");
+    sleep(millis(10_000)).await;
+    assert_eq!((bench.world.visits(), bench.tally("B")), (vec!["A", "B"], Tally::default()));
+}
+
+/// However late the answer is that speaks for it.
+#[tokio::test(start_paused = true)]
+async fn an_overtaken_attempt_is_cancelled_by_a_late_answer_too() {
+    let settings = r#"{ "replicaPool": { "order": "listed", "hedgeAfter": "PT0.05S", "abandonedCallIsFailureAfter": "PT1S" } }"#;
+    let bench = Bench::new(&["A", "B"], settings).await;
+    bench.world.set("A", Remote::Hangs);
+    assert_eq!(bench.call().await.unwrap(), "B");
+    sleep(millis(3_000)).await;
+    bench.world.set("A", Remote::Well);
+    assert_eq!(bench.call().await.unwrap(), "A");
+    sleep(millis(10_000)).await;
+    assert_eq!(bench.tally("A"), Tally { calls: 1, failures: 0, slow: 0 });
+}

@@ -1,5 +1,6 @@
 //! Section 10 of the rules: partitions, and what becomes of a request whose partition is gone.
 
+mod followers;
 mod model;
 pub(crate) mod store;
 mod table;
@@ -7,11 +8,11 @@ mod table;
 use std::{error::Error, sync::Arc, time::Duration};
 
 use futures::future::join_all;
-use replica_pool::{CallError, Diagnostics, GatewayError, Gone, RefreshReason, Refreshed, Verdict};
+use replica_pool::{CallError, Diagnostics, GatewayError, Gone, RefreshReason, Refreshed};
 use store::{Bench, judge};
 use tokio::time::{advance, sleep};
 
-use crate::kit::{Addr, settle, stopwatch};
+use crate::kit::{settle, stopwatch};
 
 const MS_200: Duration = Duration::from_millis(200);
 
@@ -334,66 +335,4 @@ async fn who_waits_for_a_partition_that_vanishes_goes_on_at_once() {
     bench.pool.refresh().await.unwrap();
     assert!(["e", "f"].contains(&call.await.unwrap()));
     assert_eq!(elapsed(), Duration::ZERO);
-}
-
-/// How a caller has one attempt that finds its partition gone.
-#[derive(Clone, Copy, Debug, PartialEq)]
-enum Once {
-    /// It may make no more attempts.
-    Limited,
-    /// It may have been sent, and may not be sent twice.
-    Sent,
-    /// It has a lease of its own.
-    Leased,
-    /// It keeps to the pool of one partition.
-    Pooled,
-}
-
-/// A caller that does not follow its partition has found out all the same: the next one goes where that is.
-#[tokio::test(start_paused = true)]
-async fn who_does_not_follow_a_partition_has_the_next_one_know_better() {
-    for once in [Once::Limited, Once::Sent, Once::Leased, Once::Pooled] {
-        let most = if once == Once::Limited { r#""maxAttempts": 1"# } else { "" };
-        let bench = Bench::new(&format!(r#"{{ "replicaPool": {{ {most} }} }}"#)).await;
-        bench.call(1).await.unwrap();
-        let maps = bench.asked().0;
-        split_low(&bench);
-        match once {
-            Once::Limited => assert_eq!(bench.unavailable(1).await.sub_status(), 21_002),
-            Once::Sent => {
-                let sent = |result: &Result<Addr, store::No>| judge(result).sent(true);
-                bench.pool.request(&1).judge(sent).call(bench.body(1)).await.unwrap_err();
-            }
-            Once::Leased => {
-                bench.pool.acquire(&1).unwrap().finish(&Verdict::PARTITION_GONE);
-            }
-            Once::Pooled => {
-                let pool = bench.pool.pool(&1).unwrap();
-                pool.request().judge(judge).call(bench.body(1)).await.unwrap_err();
-            }
-        }
-        settle().await;
-        assert_eq!(bench.asked().0, maps + 1, "{once:?}: the map is asked for in the background");
-        bench.visits();
-        assert!(["e", "f"].contains(&bench.call(1).await.unwrap()));
-        assert_eq!(bench.visits().len(), 1, "{once:?}: straight to the new one");
-    }
-}
-
-/// The same where it only migrates: its addresses are asked for too. And who hears of it late asks for nothing.
-#[tokio::test(start_paused = true)]
-async fn a_lease_that_finds_its_partition_on_the_move_asks_for_map_and_addresses() {
-    let bench = Bench::new("{}").await;
-    bench.call(1).await.unwrap();
-    let (maps, addresses) = bench.asked();
-    let [first, late] = [(); 2].map(|()| bench.pool.acquire(&1).unwrap());
-    first.finish(&Verdict::MIGRATING);
-    settle().await;
-    assert_eq!(bench.asked(), (maps + 1, addresses + 1));
-    split_low(&bench);
-    bench.pool.refresh().await.unwrap();
-    let (maps, addresses) = bench.asked();
-    late.finish(&Verdict::MIGRATING);
-    settle().await;
-    assert_eq!(bench.asked(), (maps, addresses), "the partition of the lease is no more");
 }
