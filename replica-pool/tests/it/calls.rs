@@ -379,3 +379,27 @@ async fn an_attempt_that_times_out_at_the_deadline_is_evidence() {
     bench.call().await.unwrap_err();
     assert_eq!((bench.tally("A"), bench.health("A")), (tally(1, 1), HealthStatus::Unhealthy));
 }
+
+/// Also where nobody could be asked any more.
+#[tokio::test(start_paused = true)]
+async fn who_waits_for_addresses_until_the_deadline_is_told_so() {
+    let bench = Bench::new(&["A"], FRAGILE).await;
+    bench.gateway.hold();
+    bench.world.set("A", Remote::Fails);
+    let request = bench.pool.request().idempotent(true).deadline(secs(2)).judge(judge);
+    let failed = request.call(bench.body()).await.unwrap_err();
+    assert!(matches!(failed, CallError::DeadlineExceeded { attempts: 1, .. }), "{failed:?}");
+    assert_eq!(bench.circuit("A"), Circuit::Open);
+}
+
+/// The first retry of who is told that a replica is gone is made although the gateway is silent: after the time of an attempt.
+#[tokio::test(start_paused = true)]
+async fn a_replica_that_is_gone_is_tried_again_without_an_answer_of_the_gateway() {
+    let bench = Bench::new(&["A"], LISTED).await;
+    bench.gateway.hold();
+    bench.world.set("A", Remote::SaysGone);
+    let elapsed = stopwatch();
+    let request = bench.pool.request().idempotent(true).deadline(secs(1)).judge(judge);
+    request.call(bench.body()).await.unwrap_err();
+    assert_eq!((bench.world.visits(), elapsed()), (vec!["A", "A"], secs(5)));
+}
