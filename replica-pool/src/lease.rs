@@ -68,6 +68,13 @@ impl Began {
 }
 
 // Where beginning and ending are not inlined, the whole lease goes through memory: a tenth of a pick.
+/// Who goes on to where a partition is when an attempt has found it gone.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Follows {
+    Caller,
+    Nobody,
+}
+
 impl<A: Address, H: Send + Sync + 'static> Lease<A, H> {
     /// Begins an attempt now, if the replica's circuit admits it.
     #[inline(always)]
@@ -109,32 +116,49 @@ impl<A: Address, H: Send + Sync + 'static> Lease<A, H> {
     /// signal says so. [`Settlement::Stale`] when the circuit has changed its state since the attempt began.
     #[inline(always)]
     pub fn finish(mut self, verdict: &Verdict) -> Settlement {
-        let (settlement, _) = self.end(verdict);
-        if let Some(gone) = verdict.signal.gone()
-            && let Some(partition) = self.place.partition()
-        {
-            partition.found_gone(gone, self.place.version());
-        }
-        settlement
+        self.end_for(verdict, Follows::Nobody).0
     }
 
     #[inline(always)]
     pub(crate) fn end(&mut self, verdict: &Verdict) -> (Settlement, Request) {
+        self.end_for(verdict, Follows::Caller)
+    }
+
+    #[inline(always)]
+    fn end_for(&mut self, verdict: &Verdict, follows: Follows) -> (Settlement, Request) {
         let settlement = self.settle(verdict.outcome);
         let Some(began) = self.began.take() else { return (settlement, Request::Served) };
         self.wait_no_more(began, verdict.signal != Signal::Unreachable);
-        if verdict.outcome == Outcome::Success && !verdict.signal.marks() {
-            if !self.place.is_fixed() {
-                self.replica().connected(began.epoch);
-            }
+        if verdict.outcome == Outcome::Success && verdict.signal == Signal::None {
+            self.connected(began);
             return (settlement, Request::Served);
         }
-        (settlement, self.end_badly(began, verdict))
+        (settlement, self.end_badly(began, verdict, follows))
+    }
+
+    #[inline(always)]
+    fn connected(&self, began: Began) {
+        if !self.place.is_fixed() {
+            self.replica().connected(began.epoch);
+        }
     }
 
     #[cold]
-    fn end_badly(&self, began: Began, verdict: &Verdict) -> Request {
-        let request = if verdict.signal.marks() { self.mark(began) } else { Request::Served };
+    fn end_badly(&self, began: Began, verdict: &Verdict, follows: Follows) -> Request {
+        if let Some(gone) = verdict.signal.gone()
+            && follows == Follows::Nobody
+            && let Some(partition) = self.place.partition()
+        {
+            partition.found_gone(gone, self.place.version());
+        }
+        let request = if verdict.signal.marks() {
+            self.mark(began)
+        } else {
+            if verdict.outcome == Outcome::Success {
+                self.connected(began);
+            }
+            Request::Served
+        };
         if verdict.outcome == Outcome::Failure {
             self.look_after_circuit();
         }

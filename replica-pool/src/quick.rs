@@ -10,7 +10,7 @@ const PICKS: u32 = 4;
 impl<A: Address, H: Send + Sync + 'static> Partition<A, H> {
     /// One of the first rank: each with the same chance, or the first of the list. `None` where that takes a
     /// look at everybody.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn quick_pick(&self, set: &ReplicaSet<A, H>, rng: &mut Rng) -> Option<usize> {
         if !self.is_settled(set) {
             return None;
@@ -20,7 +20,14 @@ impl<A: Address, H: Send + Sync + 'static> Partition<A, H> {
             Order::Listed => (0..all).find(|index| self.is_first_rank(set, *index)),
             Order::Shuffled if all == 0 => None,
             Order::Shuffled => {
-                (0..PICKS).map(|_| rng.usize(..all)).find(|index| self.is_first_rank(set, *index))
+                // No chain of iterators: those are not always inlined.
+                for _ in 0..PICKS {
+                    let index = rng.usize(..all);
+                    if self.is_first_rank(set, index) {
+                        return Some(index);
+                    }
+                }
+                None
             }
         }
     }

@@ -29,8 +29,8 @@ pub struct PoolKeys {
     #[schemars(extend("default" = "failFast"))]
     pub when_all_open: Option<WhenAllOpen>,
 
-    /// The longest that a call waits while no circuit admits it, for the first round of probes of replicas that start
-    /// open, or for a half-open place to come back.
+    /// The longest that a call waits while no circuit admits it, or when all who were asked have failed, for the first round of
+    /// probes of replicas that start open, or for a half-open place to come back.
     #[schemars(extend("default" = "PT1S", "minimum" = 0))]
     pub startup_wait: Option<IsoDuration>,
 

@@ -47,7 +47,8 @@ impl PoolConfig {
         self.when_all_open
     }
 
-    /// The longest that a call waits for the first round of probes. Default 1 s; may be zero.
+    /// The longest that a call waits for the first round of probes, or for a half-open place to come back. Default 1 s; may be
+    /// zero.
     pub fn startup_wait(&self) -> Duration {
         self.startup_wait
     }
