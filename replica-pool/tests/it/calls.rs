@@ -372,7 +372,7 @@ async fn nobody_is_asked_when_the_deadline_has_come() {
 #[tokio::test(start_paused = true)]
 async fn an_attempt_that_times_out_at_the_deadline_is_evidence() {
     let settings =
-        r#"{ "replicaPool": { "order": "listed", "attemptTimeout": "PT1S", "deadline": "PT1S" } }"#;
+        r#"{ "replicaPool": { "order": "listed", "attemptTimeout": "PT0.5S", "deadline": "PT0.5S" } }"#;
     let bench = Bench::new(&["A"], settings).await;
     bench.gateway.hold();
     bench.world.set("A", Remote::Hangs);

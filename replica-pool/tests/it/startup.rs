@@ -156,3 +156,12 @@ async fn nobody_is_picked_from_an_empty_set_however_often() {
         }
     }
 }
+
+#[tokio::test(start_paused = true)]
+async fn a_pool_that_is_ready_asks_nobody() {
+    let bench = starting(Answer::Names(vec!["A"]));
+    for _ in 0..3 {
+        bench.pool.ready().await.unwrap();
+    }
+    assert_eq!(bench.gateway.asked(), 1);
+}

@@ -89,3 +89,41 @@ async fn an_event_bears_the_address_of_its_replica() {
     assert_eq!(*told.lock().unwrap(), [Some("R2".into())]);
     assert_eq!(bench.replica("R1").breaker().name(), Some("R1".into()));
 }
+
+/// An address of a type of one's own, whose hashes are all the same.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+struct Clash(u8);
+
+impl std::hash::Hash for Clash {
+    fn hash<S: std::hash::Hasher>(&self, _: &mut S) {}
+}
+
+impl std::fmt::Display for Clash {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        self.0.fmt(f)
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn replicas_are_told_apart_by_their_addresses_and_not_by_their_hashes() {
+    let fifty = replica_pool::FixedList::new((0..50).map(Clash));
+    let pool = ReplicaPool::<Clash>::builder(fifty).build().unwrap();
+    let set = pool.replicas();
+    assert_eq!(set.replicas().len(), 50);
+    for (index, replica) in set.replicas().iter().enumerate() {
+        assert_eq!(usize::from(replica.address().0), index);
+    }
+}
+
+#[tokio::test]
+async fn a_tcp_probe_finds_whoever_accepts_connections() {
+    use breaker_canary::Probe;
+    use tokio::net::{TcpListener, TcpSocket};
+    let probe = replica_pool::TcpProbe::default();
+    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+    assert!(probe.probe(&listener.local_addr().unwrap()).await);
+    // It has the port, and does not listen.
+    let deaf = TcpSocket::new_v4().unwrap();
+    deaf.bind("127.0.0.1:0".parse().unwrap()).unwrap();
+    assert!(!probe.probe(&deaf.local_addr().unwrap()).await);
+}

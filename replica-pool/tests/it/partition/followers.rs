@@ -13,7 +13,7 @@ use super::{
     MS_200, split_low,
     store::{Bench, Id, No, Pool, Store, Truth, judge},
 };
-use crate::kit::{Addr, settle};
+use crate::kit::{Addr, settle, stopwatch};
 
 /// How a caller has one attempt that finds its partition gone.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -37,6 +37,8 @@ async fn who_does_not_follow_a_partition_has_the_next_one_know_better() {
         bench.call(1).await.unwrap();
         let maps = bench.asked().0;
         split_low(&bench);
+        bench.gateway_takes(MS_200);
+        let elapsed = stopwatch();
         match once {
             Once::Limited => assert_eq!(bench.unavailable(1).await.sub_status(), 21_002),
             Once::Sent => {
@@ -51,7 +53,10 @@ async fn who_does_not_follow_a_partition_has_the_next_one_know_better() {
                 pool.request().judge(judge).call(bench.body(1)).await.unwrap_err();
             }
         }
-        settle().await;
+        if once != Once::Pooled {
+            assert_eq!(elapsed(), Duration::ZERO, "{once:?}: nobody waits for it");
+        }
+        sleep(Duration::from_secs(1)).await;
         assert_eq!(bench.asked().0, maps + 1, "{once:?}: the map is asked for in the background");
         bench.visits();
         assert!(["e", "f"].contains(&bench.call(1).await.unwrap()));
@@ -77,14 +82,19 @@ async fn a_lease_that_finds_its_partition_on_the_move_asks_for_map_and_addresses
     assert_eq!(bench.asked(), (maps, addresses), "the partition of the lease is no more");
 }
 
-/// The answer that a late request got is not the only one that could have told.
+/// Be it that the newer map leads its key elsewhere, or only others.
 #[tokio::test(start_paused = true)]
 async fn who_finds_out_late_is_served_by_the_newer_map() {
+    find_out_late(1, &["e", "f"]).await;
+    find_out_late(100, &["c", "d"]).await;
+}
+
+async fn find_out_late(key: u32, served_by: &[Addr]) {
     let bench = Bench::new("{}").await;
-    bench.call(1).await.unwrap();
+    bench.call(key).await.unwrap();
     let (tell, told) = tokio::sync::oneshot::channel();
-    let (mut told, serve) = (Some(told), bench.body(1));
-    let late = bench.pool.request(&1).judge(judge).call(|attempt| {
+    let (mut told, serve) = (Some(told), bench.body(key));
+    let late = bench.pool.request(&key).judge(judge).call(|attempt| {
         let (told, answer) = (told.take(), serve(attempt));
         async move {
             match told {
@@ -99,7 +109,7 @@ async fn who_finds_out_late_is_served_by_the_newer_map() {
     bench.call(1).await.unwrap();
     let (maps, _) = bench.asked();
     tell.send(Err(No::Gone(Gone::Splitting))).unwrap();
-    assert!(["e", "f"].contains(&late.await.unwrap()));
+    assert!(served_by.contains(&late.await.unwrap()));
     assert_eq!(bench.asked().0, maps, "the map is newer than the one that led astray");
 }
 
@@ -206,8 +216,11 @@ async fn what_was_sent_to_a_replica_that_is_gone_is_not_sent_again() {
 #[tokio::test(start_paused = true)]
 async fn no_map_is_asked_for_when_replicas_are_gone_and_the_time_is_over() {
     let bench = Bench::new(r#"{ "replicaPool": { "deadline": "PT0S" } }"#).await;
+    bench.change(|truth| {
+        truth.addresses.insert("low", vec!["a"]);
+        truth.says.insert("a", Gone::Replica);
+    });
     bench.pool.pool(&1).unwrap().ready().await.unwrap();
-    bench.change(|truth| truth.says.extend([("a", Gone::Replica), ("b", Gone::Replica)]));
     let (maps, _) = bench.asked();
     assert_eq!(bench.unavailable(1).await.sub_status(), 21_005);
     sleep(Duration::from_secs(60)).await;
@@ -232,4 +245,27 @@ async fn a_migration_asks_for_the_addresses_of_a_set_that_has_changed_before() {
     });
     assert!(["a", "b"].contains(&served.await.unwrap()));
     assert_eq!(bench.asked().1, asked + 1);
+}
+
+/// A gateway that fails has not said that there is no such partition.
+#[tokio::test(start_paused = true)]
+async fn a_partition_whose_addresses_can_not_be_had_is_not_gone() {
+    let bench = Bench::new("{}").await;
+    bench.call(1).await.unwrap();
+    bench.change(|truth| truth.down.extend(["a", "b"]));
+    *bench.store.0.fails.lock().unwrap() = true;
+    let failed = bench.pool.request(&1).idempotent(true).judge(judge).call(bench.body(1)).await.unwrap_err();
+    assert!(matches!(failed, CallError::Exhausted { attempts: 4, .. }), "{failed:?}");
+}
+
+/// Those that follow a partition in use look for their replicas at once; its neighbours' followers do not.
+#[tokio::test(start_paused = true)]
+async fn followers_of_a_partition_that_nobody_uses_get_no_head_start() {
+    let bench = Bench::new("{}").await;
+    bench.call(100).await.unwrap();
+    let (_, addresses) = bench.asked();
+    split_low(&bench);
+    bench.pool.refresh().await.unwrap();
+    settle().await;
+    assert_eq!((bench.asked().1, bench.pool.used().len()), (addresses, 1));
 }
