@@ -128,7 +128,6 @@ async fn the_least_bad_of_a_fixed_list_is_tried_too() {
 /// Nobody asks it, but who does is told.
 #[tokio::test]
 async fn a_fixed_list_says_what_it_holds() {
-    use replica_pool::{FixedList, Gateway};
     let list = FixedList::new(["A", "B"]);
     let asked = Gateway::<Addr>::addresses(&list, &()).await.unwrap();
     assert_eq!((asked, Gateway::<Addr>::fixed(&list, &())), (vec!["A", "B"], Some(vec!["A", "B"])));

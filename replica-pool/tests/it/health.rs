@@ -1,6 +1,6 @@
 //! Section 6 of the rules: what a call, the gateway and time do to a replica's health.
 
-use replica_pool::{HealthStatus, Verdict};
+use replica_pool::{HealthStatus, Signal, Verdict};
 use tokio::time::{advance, sleep};
 
 use crate::kit::{Answer, Bench, Remote, millis, secs, settle};
@@ -252,4 +252,15 @@ async fn a_replica_whose_circuit_stays_open_is_looked_for_although_no_call_goes_
     bench.gateway.names(&["R2", "R3"]);
     sleep(secs(18)).await;
     assert_eq!(bench.addresses(), ["R2", "R3"]);
+}
+
+/// The outcome is for the circuit, and the signal for the address.
+#[tokio::test(start_paused = true)]
+async fn an_answer_can_be_good_and_say_that_its_replica_is_leaving() {
+    let bench = Bench::new(&["A", "B"], "{}").await;
+    bench.gateway.hold();
+    bench.begin("A").finish(&Verdict::SUCCESS.signal(Signal::ReplicaGone));
+    assert_eq!((bench.health("A"), bench.tally("A").failures), (HealthStatus::Unhealthy, 0));
+    bench.begin("B").finish(&Verdict::SUCCESS.signal(Signal::Splitting));
+    assert_eq!(bench.health("B"), HealthStatus::Connected);
 }

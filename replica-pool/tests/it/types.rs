@@ -6,10 +6,11 @@ use std::{
     sync::{Arc, Mutex},
 };
 
+use async_trait::async_trait;
 use breaker_core::Event;
 use replica_pool::{
-    Address, Attempt, CallError, Candidate, Diagnostics, Lease, PartitionedPool, Replica, ReplicaPool,
-    ReplicaSet, Verdict,
+    Address, Attempt, CallError, Candidate, Diagnostics, Gateway, GatewayError, Lease, PartitionedPool,
+    Replica, ReplicaPool, ReplicaSet, Verdict,
 };
 
 use crate::kit::{Addr, Bench, Trouble, judge};
@@ -104,14 +105,32 @@ impl std::fmt::Display for Clash {
     }
 }
 
+/// Fifty of them.
+struct Fifty;
+
+#[async_trait]
+impl Gateway<Clash> for Fifty {
+    async fn addresses(&self, (): &()) -> Result<Vec<Clash>, GatewayError> {
+        Ok((0..50).map(Clash).collect())
+    }
+}
+
 #[tokio::test(start_paused = true)]
 async fn replicas_are_told_apart_by_their_addresses_and_not_by_their_hashes() {
-    let fifty = replica_pool::FixedList::new((0..50).map(Clash));
-    let pool = ReplicaPool::<Clash>::builder(fifty).build().unwrap();
-    let set = pool.replicas();
-    assert_eq!(set.replicas().len(), 50);
-    for (index, replica) in set.replicas().iter().enumerate() {
-        assert_eq!(usize::from(replica.address().0), index);
+    let settings = r#"{ "replicaPool": { "order": "listed", "targetReplicas": 100 } }"#;
+    let config = replica_pool::config::Config::from_text("test.json", settings).unwrap();
+    let pool = ReplicaPool::<Clash>::builder(Fifty).config(config).build().unwrap();
+    pool.ready().await.unwrap();
+    let before = pool.replicas();
+    // An answer that is too short for ten minutes makes a new set.
+    tokio::time::advance(std::time::Duration::from_secs(600)).await;
+    pool.refresh().await.unwrap();
+    let after = pool.replicas();
+    assert!(!Arc::ptr_eq(&before, &after));
+    assert_eq!((before.replicas().len(), after.replicas().len()), (50, 50));
+    for (index, (before, after)) in before.replicas().iter().zip(after.replicas()).enumerate() {
+        assert_eq!(usize::from(after.address().0), index);
+        assert!(Arc::ptr_eq(before, after), "{index}");
     }
 }
 
