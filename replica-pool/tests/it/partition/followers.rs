@@ -254,8 +254,21 @@ async fn a_partition_whose_addresses_can_not_be_had_is_not_gone() {
     bench.call(1).await.unwrap();
     bench.change(|truth| truth.down.extend(["a", "b"]));
     *bench.store.0.fails.lock().unwrap() = true;
+    let (maps, _) = bench.asked();
     let failed = bench.pool.request(&1).idempotent(true).judge(judge).call(bench.body(1)).await.unwrap_err();
     assert!(matches!(failed, CallError::Exhausted { attempts: 4, .. }), "{failed:?}");
+    assert_eq!(bench.asked().0, maps);
+}
+
+/// The gateway may be the only one left who can say so.
+#[tokio::test(start_paused = true)]
+async fn a_partition_whose_replicas_are_dead_is_followed_when_the_gateway_knows_it_no_more() {
+    let bench = Bench::new("{}").await;
+    bench.call(1).await.unwrap();
+    split_low(&bench);
+    bench.change(|truth| truth.down.extend(["a", "b"]));
+    let served = bench.pool.request(&1).idempotent(true).judge(judge).call(bench.body(1)).await;
+    assert!(["e", "f"].contains(&served.unwrap()));
 }
 
 /// Those that follow a partition in use look for their replicas at once; its neighbours' followers do not.
