@@ -126,7 +126,7 @@ where
             }
             match self.pass(partition, &set, judge, body).await {
                 Pass::Walked(walked) => return walked,
-                Pass::AllRejected(_) if self.await_a_chance(partition).await => {}
+                Pass::AllRejected(_) if partition.set().version() != set.version() => {}
                 Pass::AllRejected(rejections) => {
                     return self.all_open(partition, &set, rejections, judge, body).await;
                 }
