@@ -7,7 +7,7 @@ use fastrand::Rng;
 
 use crate::{
     Address, RefreshReason, Replica, ReplicaSet,
-    order::{Rules, View},
+    order::{Rules, View, is_held_open},
     partition::{Partition, SHORT},
     refresher::Request,
 };
@@ -128,7 +128,7 @@ impl<'s, A: Address, H: Send + Sync + 'static> Candidates<'s, A, H> {
         let mut views = untried.map(|(index, replica)| {
             let view = View::of(replica, &now, &shared.config);
             overdue |= view.overdue;
-            held_open |= view.is_held_open();
+            held_open |= is_held_open(&view.circuit);
             settled_until = settled_until.min(view.settled_until());
             (index, view)
         });

@@ -167,8 +167,7 @@ impl<A: Address, H: Send + Sync + 'static> Lease<A, H> {
 
     /// When the failure has opened the circuit, no more calls may find out where the replica lives, should it move.
     fn look_after_circuit(&self) {
-        if !self.place.is_fixed()
-            && self.replica().breaker().is_tripped()
+        if self.replica().breaker().is_tripped()
             && let Some(partition) = self.place.partition()
         {
             partition.ask_about_open_circuits();

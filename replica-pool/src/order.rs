@@ -65,11 +65,6 @@ impl View {
         self.key(false, order).rank
     }
 
-    /// Whether no call can find out where it lives, should it have moved.
-    pub(crate) fn is_held_open(&self) -> bool {
-        self.circuit.refusal() == Some(RejectionReason::Open)
-    }
-
     /// Whether a call may be sent to it to find out whether it is well again.
     fn is_on_trial(&self) -> bool {
         self.circuit.mode == Mode::Automatic
@@ -92,6 +87,11 @@ impl View {
             if circuit == OPEN { self.circuit.until.unwrap_or(Timestamp::MAX) } else { Timestamp::ZERO };
         Key { rank, retry_at }
     }
+}
+
+/// Whether no call can find out where a replica with this circuit lives, should it move. Once the delay is over, calls do.
+pub(crate) fn is_held_open(circuit: &Status) -> bool {
+    circuit.refusal() == Some(RejectionReason::Open)
 }
 
 /// Smaller is asked earlier.

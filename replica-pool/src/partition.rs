@@ -85,16 +85,20 @@ impl<A: Address, H: Send + Sync + 'static> Partition<A, H> {
     /// next one is to know.
     #[cold]
     pub(crate) fn found_gone(self: &Arc<Self>, gone: Gone, seen: u64) {
-        // Its replica was marked, and who asks for the addresses of a partition that vanished asks for the map.
-        if gone == Gone::Replica {
-            return;
-        }
-        let retired = *self.retired.lock().unwrap_or_else(PoisonError::into_inner);
-        if !retired {
-            self.source.vanished();
+        // Where a replica is gone, it was marked, and who asks for the addresses of a partition that vanished asks for the map.
+        if gone != Gone::Replica {
+            self.ask_where_it_is();
         }
         if gone == Gone::Migrating {
             let _ = self.refresh(seen, RefreshReason::Gone);
+        }
+    }
+
+    /// Asks for the routing map in the background, unless a newer one leads elsewhere already.
+    pub(crate) fn ask_where_it_is(&self) {
+        let retired = *self.retired.lock().unwrap_or_else(PoisonError::into_inner);
+        if !retired {
+            self.source.vanished();
         }
     }
 

@@ -5,12 +5,13 @@ use std::{
     sync::{Arc, PoisonError},
 };
 
-use breaker_core::{Clock, RejectionReason};
+use breaker_core::Clock;
 
 use crate::{
     Address, GatewayError, HealthStatus, Replica,
     config::Order,
     health::Mark,
+    order::is_held_open,
     partition::{Partition, SHORT},
     refresher::{Question, Refresher, Wish},
     tasks::Tasks,
@@ -47,8 +48,7 @@ impl<A: Address, H: Send + Sync + 'static> Question for Partition<A, H> {
         let mut wish = Wish::Nothing;
         for replica in self.set().replicas() {
             let breaker = replica.breaker();
-            // Once its delay is over, calls find out.
-            let held_open = breaker.status().refusal() == Some(RejectionReason::Open);
+            let held_open = is_held_open(&breaker.status());
             if replica.health() == HealthStatus::Unhealthy || (held_open && breaker.is_tripped()) {
                 return Wish::Soon;
             }

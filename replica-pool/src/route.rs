@@ -3,7 +3,7 @@
 use std::{borrow::Borrow, fmt, sync::Arc};
 
 use crate::{
-    Address, Gone, RefreshReason, Refreshed,
+    Address, RefreshReason, Refreshed,
     partition::Partition,
     refresher::{Refresher, Request},
     router::{Key, PartitionId, Router},
@@ -42,7 +42,7 @@ impl<A: Address, H: Send + Sync + 'static> Route<A, H> for Direct<'_, A, H> {
 
     /// The pool of one partition does not follow the map; whoever asks for another pool next is to find a newer one.
     fn refresh_map(&self, _: Option<u64>) -> Option<Asked<'_>> {
-        self.0.found_gone(Gone::Partition, 0);
+        self.0.ask_where_it_is();
         None
     }
 }
